@@ -1,0 +1,5 @@
+"""`python -m turnout`."""
+
+from turnout.cli import main
+
+main()
