@@ -95,7 +95,9 @@ struct turnout_member {
 	__u32 ifindex;	  /* egress; 0: no next hop known */
 	__u8 family;	  /* 4 or 6: of the outer header */
 	__u8 state;	  /* enum turnout_member_state */
-	__u8 reserved0[10];
+	__u8 reserved0[2];
+	__u32 address_sum; /* of the 16-bit words of source and destination, as loaded */
+	__u8 reserved1[4];
 	__u8 source[16];      /* outer source: the instance's own address */
 	__u8 destination[16]; /* outer destination: the backend's address */
 };

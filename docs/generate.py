@@ -48,9 +48,7 @@ def _command(command: click.Command, context: click.Context) -> Iterator[str]:
 
 def counters() -> str:
     """What becomes of packets: every reason of the forwarder."""
-    rows = "\n".join(
-        f"| `{name}` | {verdict} | {text} |" for name, verdict, text in core.reasons()
-    )
+    rows = "\n".join(f"| `{name}` | {verdict} | {text} |" for name, verdict, text in core.reasons())
     return (
         "# Counters\n\n"
         "Every packet that reaches the forwarder is counted once, under the reason for what became "

@@ -10,7 +10,27 @@ struct turnout_flow;
 
 #define TURNOUT_EXPORT __attribute__((visibility("default")))
 
+/* hash.c */
 TURNOUT_EXPORT void turnout_flow_hashes(const struct turnout_flow *flows, size_t count, uint64_t k0,
 					uint64_t k1, uint8_t client_only, uint64_t *hashes);
+
+/* reasons.c: 0 where there is no reason of that index */
+TURNOUT_EXPORT int turnout_reason(uint32_t index, const char **name, const char **verdict,
+				  const char **text);
+
+/* services.c: addresses as on the wire, ports in host order */
+TURNOUT_EXPORT uint64_t turnout_key4(const uint8_t address[4], uint16_t port, uint8_t protocol);
+TURNOUT_EXPORT uint64_t turnout_key6(const uint8_t address[16], uint16_t port, uint8_t protocol);
+TURNOUT_EXPORT uint32_t turnout_bucket(uint64_t key);
+
+/* table.c: the exact Maglev table; 0, or -1 without memory */
+TURNOUT_EXPORT int turnout_table(const uint32_t *offsets, const uint32_t *skips,
+				 const uint32_t *weights, const uint32_t *quotas, uint32_t members,
+				 uint32_t size, uint16_t *table);
+
+/* lookup.c: index of the member for each hash, -1 where nobody may take the flow */
+TURNOUT_EXPORT void turnout_lookup(const uint16_t *table, uint32_t size, const uint8_t *usable,
+				   uint32_t members, uint32_t walk, const uint64_t *hashes,
+				   size_t count, int32_t *found);
 
 #endif

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The forwarder: (VIP, protocol, port) -> service -> slot of its lookup table -> member ->
+ * encapsulate and send to the member's next hop. What is not for a service is passed untouched.
+ *
+ * Calls cost more than anything else here (returns are mispredicted on purpose where the
+ * processor needs that), so the whole way has one, bpf_xdp_adjust_head, and everything looked
+ * up lies in global data or in arrays that the verifier inlines.
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "echo.h"
+#include "encap.h"
+#include "flow.h"
+#include "layout.h"
+#include "parse.h"
+#include "reasons.h"
+#include "services.h"
+
+struct turnout_service_bucket buckets[TURNOUT_BUCKETS] SEC(".data.buckets");
+struct turnout_service services[2 * TURNOUT_MAX_SERVICES] SEC(".data.services");
+struct turnout_member members[TURNOUT_MAX_MEMBERS] SEC(".data.members");
+
+struct row {
+	__u16 number[TURNOUT_ROW_ENTRIES];
+};
+
+/* Sizes of the inner map are numbers: clang 14 leaves the type of its value undefined. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, TURNOUT_MAX_TABLES);
+	__uint(key_size, sizeof(__u32));
+	__array(
+		values, struct {
+			__uint(type, BPF_MAP_TYPE_ARRAY);
+			__uint(map_flags, BPF_F_INNER_MAP);
+			__uint(max_entries, 1);
+			__uint(key_size, sizeof(__u32));
+			__uint(value_size, TURNOUT_ROW_ENTRIES * 2);
+		});
+} tables SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, TURNOUT_MAX_SERVICES);
+	__type(key, __u32);
+	__type(value, struct turnout_counters);
+} service_counters SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, TURNOUT_MAX_MEMBERS);
+	__type(key, __u32);
+	__type(value, struct turnout_counters);
+} member_counters SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, TURNOUT_REASON_COUNT);
+	__type(key, __u32);
+	__type(value, __u64);
+} reason_counters SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP_HASH);
+	__uint(max_entries, 256);
+	__type(key, __u32);
+	__type(value, __u32);
+} egress SEC(".maps");
+
+static const __u32 verdicts[32] = {
+#define X(name, verdict, text) XDP_##verdict,
+	TURNOUT_REASONS(X)
+#undef X
+};
+
+_Static_assert(TURNOUT_REASON_COUNT <= 32, "verdicts");
+
+/* Record index of a service, or of a VIP with port and protocol 0; 0 where there is none. */
+static __always_inline __u32 find(const struct turnout_flow *flow, __u16 port, __u8 protocol)
+{
+	__u64 key = flow->family == 4 ? turnout_service_key4(flow->vip[0], port, protocol)
+				      : turnout_service_key6(flow->vip, port, protocol);
+	__u32 index = turnout_service_bucket_of(key);
+
+	for (int probe = 0; probe < TURNOUT_BUCKET_PROBES; probe++) {
+		const struct turnout_service_bucket *bucket =
+			&buckets[(index + probe) & (TURNOUT_BUCKETS - 1)];
+
+#pragma unroll
+		for (int way = 0; way < TURNOUT_BUCKET_WAYS; way++) {
+			const struct turnout_service *service;
+			__u32 record;
+
+			if (bucket->way[way].key != key)
+				continue;
+			record = *(const volatile __u64 *)&bucket->way[way].record &
+				 (2 * TURNOUT_MAX_SERVICES - 1);
+			if (!record)
+				continue;
+			if (flow->family == 4)
+				return record;
+			service = &services[record];
+			if (*(const __u64 *)service->vip ==
+				    ((__u64)flow->vip[1] << 32 | flow->vip[0]) &&
+			    *(const __u64 *)(service->vip + 8) ==
+				    ((__u64)flow->vip[3] << 32 | flow->vip[2]))
+				return record;
+		}
+		if (!bucket->way[TURNOUT_BUCKET_WAYS - 1].key)
+			break;
+	}
+	return 0;
+}
+
+static __always_inline void tally(void *map, __u32 number, const struct turnout_packet *p)
+{
+	struct turnout_counters *counters = bpf_map_lookup_elem(map, &number);
+
+	if (counters) {
+		counters->packets++;
+		counters->bytes += p->ip_length;
+		counters->new_flows += p->opens;
+	}
+}
+
+/* Member number in position `at` of a table's inner map; 0: none. */
+static __always_inline __u32 entry(void *table, __u32 at)
+{
+	__u32 index = at / TURNOUT_ROW_ENTRIES;
+	const struct row *row = bpf_map_lookup_elem(table, &index);
+
+	return row ? row->number[at % TURNOUT_ROW_ENTRIES] & (TURNOUT_MAX_MEMBERS - 1) : 0;
+}
+
+static __always_inline int usable(__u32 number)
+{
+	return *(const volatile __u8 *)&members[number].state == TURNOUT_MEMBER_UP;
+}
+
+struct walk {
+	__u32 table, rows_end, members, prime;
+	__u32 at, step;
+	__u32 found;
+};
+
+static long visit(__u32 j, struct walk *w)
+{
+	__u32 at = w->at;
+	void *table;
+
+	(void)j;
+	w->at += w->step;
+	if (w->at >= w->prime)
+		w->at -= w->prime;
+	if (at >= w->members)
+		return 0;
+	table = bpf_map_lookup_elem(&tables, &w->table);
+	if (table) {
+		__u32 number = entry(table, w->rows_end + at);
+
+		if (usable(number))
+			w->found = number;
+	}
+	return w->found != 0;
+}
+
+/* The member of a flow whose hash is h (bpf/flow.h), 0 where nobody may take it. */
+static __always_inline __u32 choose(const struct turnout_service *service, __u32 h)
+{
+	__u32 size = service->table_size, id = service->table;
+	void *table = bpf_map_lookup_elem(&tables, &id);
+	struct walk w = {};
+	__u32 number;
+
+	if (!table)
+		return 0;
+	number = entry(table, turnout_scale(h, size));
+	if (usable(number))
+		return number;
+#pragma unroll
+	for (int i = 1; i <= TURNOUT_SECOND_TRIES; i++) {
+		number = entry(table, turnout_scale(turnout_try(h, i), size));
+		if (usable(number))
+			return number;
+	}
+	w.table = id;
+	w.rows_end = (size + TURNOUT_ROW_ENTRIES - 1) & ~(TURNOUT_ROW_ENTRIES - 1U);
+	w.members = service->members;
+	w.prime = service->walk;
+	w.at = turnout_walk_first(h, w.prime);
+	w.step = turnout_walk_step(h, w.prime);
+	bpf_loop(w.prime, visit, &w, 0);
+	return w.found;
+}
+
+static __always_inline __u32 forward(struct xdp_md *ctx, const struct turnout_packet *p,
+				     __u32 record)
+{
+	const struct turnout_service *service = &services[record & (2 * TURNOUT_MAX_SERVICES - 1)];
+	__u8 encapsulation = service->encapsulation;
+	__u32 shim = turnout_shim_length(encapsulation);
+	const struct turnout_member *m;
+	__u32 number, outer, l2_length, length, ifindex;
+	void *data, *end, *l3, *l4;
+	__u64 hash;
+	__u8 protocol;
+
+	hash = turnout_flow_hash(&p->flow, service->hash_key[0], service->hash_key[1],
+				 service->flags & TURNOUT_HASH_CLIENT);
+	number = choose(service, hash >> 32) & (TURNOUT_MAX_MEMBERS - 1);
+	if (!number)
+		return TURNOUT_REASON_no_member;
+	m = &members[number];
+	ifindex = m->ifindex;
+	if (!ifindex)
+		return TURNOUT_REASON_no_next_hop;
+	outer = m->family == 4 ? sizeof(struct turnout_ipv4) : sizeof(struct turnout_ipv6);
+	length = outer + shim + p->ip_length;
+	if (length > m->mtu)
+		return TURNOUT_REASON_too_big;
+	l2_length = m->vlan ? 18 : 14;
+	if (bpf_xdp_adjust_head(ctx, (int)p->l2_length - (int)(l2_length + outer + shim)))
+		return TURNOUT_REASON_no_room;
+
+	data = (void *)(long)ctx->data;
+	end = (void *)(long)ctx->data_end;
+	if (data + 18 + sizeof(struct turnout_ipv6) + 8 > end)
+		return TURNOUT_REASON_truncated;
+	turnout_write_ethernet(data, m, l2_length, m->family);
+	protocol = turnout_outer_protocol(encapsulation, p->flow.family);
+	l3 = data + l2_length;
+	if (m->family == 4) {
+		turnout_write_ipv4(l3, m, length, protocol, p->traffic_class);
+		l4 = l3 + sizeof(struct turnout_ipv4);
+	} else {
+		turnout_write_ipv6(l3, m, shim + p->ip_length, protocol, p->traffic_class, hash);
+		l4 = l3 + sizeof(struct turnout_ipv6);
+	}
+	if (encapsulation == TURNOUT_GUE)
+		turnout_write_gue(l4, m, p, shim + p->ip_length, hash);
+	else if (encapsulation == TURNOUT_GRE)
+		turnout_write_gre(l4, p->flow.family);
+
+	tally(&service_counters, record >> 1, p);
+	tally(&member_counters, number, p);
+	if (ifindex == ctx->ingress_ifindex)
+		return TURNOUT_REASON_forwarded;
+	return bpf_redirect_map(&egress, ifindex, XDP_DROP) == XDP_REDIRECT
+		       ? TURNOUT_REASON_redirected
+		       : TURNOUT_REASON_no_egress;
+}
+
+static __always_inline __u32 answer(struct xdp_md *ctx, const struct turnout_packet *p)
+{
+	void *data = (void *)(long)ctx->data;
+	void *end = (void *)(long)ctx->data_end;
+	void *l3 = data + p->l2_length;
+
+	if (p->flow.family == 4) {
+		if (l3 + sizeof(struct turnout_ipv4) + 8 > end)
+			return TURNOUT_REASON_truncated;
+		turnout_answer_ipv4(data, l3);
+	} else {
+		if (l3 + sizeof(struct turnout_ipv6) + 8 > end)
+			return TURNOUT_REASON_truncated;
+		turnout_answer_ipv6(data, l3);
+	}
+	return TURNOUT_REASON_echo_answered;
+}
+
+/* A packet in several buffers is whole although its first buffer is shorter than it. */
+static __always_inline int whole(struct xdp_md *ctx, const struct turnout_packet *p)
+{
+	void *data = (void *)(long)ctx->data;
+	void *end = (void *)(long)ctx->data_end;
+	__u32 length = p->l2_length + p->ip_length;
+
+	return length <= bpf_xdp_get_buff_len(ctx) && data + length > end;
+}
+
+static __always_inline __u32 handle(struct xdp_md *ctx)
+{
+	struct turnout_packet p;
+	__u32 record;
+
+	turnout_parse((void *)(long)ctx->data, (void *)(long)ctx->data_end, &p);
+	if (p.shape == TURNOUT_SHAPE_UNKNOWN)
+		return p.fault;
+
+	if (p.shape == TURNOUT_SHAPE_FLOW) {
+		__u16 port = p.flow.ports >> 16;
+
+		record = find(&p.flow, port, p.flow.protocol);
+		if (!record)
+			record = find(&p.flow, 0, p.flow.protocol);
+		if (!record)
+			return TURNOUT_REASON_not_service;
+		if (p.fault != TURNOUT_REASON_COUNT &&
+		    !(p.fault == TURNOUT_REASON_truncated && whole(ctx, &p)))
+			return p.fault;
+		return forward(ctx, &p, record);
+	}
+
+	record = find(&p.flow, 0, 0);
+	if (!record)
+		return TURNOUT_REASON_not_service;
+	if (p.shape == TURNOUT_SHAPE_PORTLESS) {
+		__u8 flags = services[record & (2 * TURNOUT_MAX_SERVICES - 1)].flags;
+
+		if (p.flow.protocol == TURNOUT_PROTO_TCP && !(flags & TURNOUT_VIP_TCP))
+			return TURNOUT_REASON_not_service;
+		if (p.flow.protocol == TURNOUT_PROTO_UDP && !(flags & TURNOUT_VIP_UDP))
+			return TURNOUT_REASON_not_service;
+		return p.fault;
+	}
+	if (p.shape == TURNOUT_SHAPE_ECHO) {
+		if (p.fault != TURNOUT_REASON_COUNT)
+			return p.fault;
+		return answer(ctx, &p);
+	}
+	return TURNOUT_REASON_vip_other;
+}
+
+SEC("xdp.frags")
+int forwarder(struct xdp_md *ctx)
+{
+	__u32 reason = handle(ctx);
+	__u64 *count = bpf_map_lookup_elem(&reason_counters, &reason);
+
+	if (count)
+		(*count)++;
+	return verdicts[reason & 31];
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
