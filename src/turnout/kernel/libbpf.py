@@ -107,14 +107,16 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
 }
 
 
-@_PRINT
-def _listen(level: int, text: bytes, arguments: int) -> int:
+def _hear(level: int, text: bytes, arguments: int) -> int:
     if level <= 1:  # warnings and information; 2 is debugging
         line = ctypes.create_string_buffer(1 << 16)
         ctypes.CDLL(None).vsnprintf(line, c_size_t(len(line)), text, c_void_p(arguments))
         _said.append(line.value.decode(errors="replace").rstrip())
         del _said[:-100]
     return 0
+
+
+_listen = _PRINT(_hear)
 
 
 @cache

@@ -33,7 +33,7 @@ def preference(name: str, size: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=256)
 def _seeds(names: tuple[str, ...]) -> tuple[NDArray[np.intp], NDArray[np.uint64]]:
-    """Order of the names by their bytes, and in that order the two numbers of each, shape (n, 2)."""
+    """Order of the names by their bytes; in that order the two numbers of each, shape (n, 2)."""
     encoded = [name.encode() for name in names]
     order = sorted(range(len(names)), key=encoded.__getitem__)
     digests = b"".join(blake2b(encoded[i], digest_size=16).digest() for i in order)
@@ -55,8 +55,9 @@ def build(names: Sequence[str], weights: Sequence[int], size: int) -> NDArray[np
     """The lookup table: shape (size,), each slot the index of its member in `names`.
 
     The same members give the same table in whatever order they are named. With equal weights it
-    is the paper's table. Raises ValueError for a size that is not a prime from the number of members
-    to 2^24, no members or more than 65,536, a name twice, a weight below 1 or above 2^32 - 1.
+    is the paper's table. Raises ValueError for a size that is not a prime from the number of
+    members to 2^24, no members or more than 65,536, a name twice, a weight below 1 or above
+    2^32 - 1.
     """
     if not 0 < len(names) <= MAX_MEMBERS:
         raise ValueError(f"{len(names)} members, expected 1 to {MAX_MEMBERS}")
