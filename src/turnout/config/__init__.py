@@ -1,5 +1,8 @@
 """The fleet file: YAML in, frozen values out, errors with file, line and field."""
 
+from turnout.config.errors import ConfigError, Problem
+from turnout.config.load import load, read_key
+from turnout.config.manual import reference, schema
 from turnout.config.model import (
     DEFAULT_TABLE_SIZE,
     Address,
@@ -23,6 +26,7 @@ __all__ = [
     "Announcement",
     "Backend",
     "Check",
+    "ConfigError",
     "Encapsulation",
     "Fleet",
     "FlowHash",
@@ -30,6 +34,11 @@ __all__ = [
     "Member",
     "Mode",
     "Pool",
+    "Problem",
     "Protocol",
     "Service",
+    "load",
+    "read_key",
+    "reference",
+    "schema",
 ]

@@ -8,6 +8,8 @@ from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Literal
 
+from turnout.config.errors import Problem
+
 Address = IPv4Address | IPv6Address
 Mode = Literal["auto", "native", "generic"]
 Protocol = Literal["tcp", "udp"]
@@ -123,3 +125,5 @@ class Fleet:
     backends: dict[str, Backend]
     pools: dict[str, Pool]
     services: dict[str, Service]
+    warnings: tuple[Problem, ...]
+    """What is allowed but may not be meant."""

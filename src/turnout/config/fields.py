@@ -1,0 +1,194 @@
+"""The fields of a fleet file: the one source of parsing, JSON Schema and reference manual."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from turnout.config import scalars
+from turnout.config.scalars import Reader, choice, integer, name
+
+REQUIRED: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a record. `shape` says how `type` is meant: one value, a list of values, one
+    record of a kind, or a map from names to records of a kind."""
+
+    type: "Reader | Kind"
+    meaning: str
+    default: Any = REQUIRED
+    shape: str = "one"
+    """one, list or map"""
+    default_text: str = ""
+    """For the manual, where the default is not a plain value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of record and its fields by name."""
+
+    name: str
+    meaning: str
+    fields: Mapping[str, Field]
+
+
+ANNOUNCEMENT = Kind(
+    "announcement",
+    "How VIPs become known to routers: routes that a BGP speaker on the instance exports.",
+    {
+        "local_as": Field(integer(1, 4_294_967_295), "AS number of the instances.", 65_001),
+        "peer_as": Field(integer(1, 4_294_967_295), "AS number of the routers.", 65_000),
+        "table": Field(
+            integer(1, 252),
+            "Kernel routing table that holds the VIPs' routes, and nothing else.",
+            174,
+        ),
+        "protocol": Field(
+            integer(64, 185), "Kernel route protocol number by which our routes are known.", 74
+        ),
+    },
+)
+
+INSTANCE = Kind(
+    "instance",
+    "One load-balancer machine.",
+    {
+        "interfaces": Field(
+            scalars.INTERFACE, "Interfaces that the forwarder is attached to.", shape="list"
+        ),
+        "mode": Field(
+            choice("auto", "native", "generic"),
+            "How: by the driver, by the stack, or by the driver where it can.",
+            "auto",
+        ),
+        "addresses": Field(
+            scalars.ADDRESS,
+            "Its own addresses, one of a family: the outer source of what it encapsulates.",
+            shape="list",
+        ),
+        "routers": Field(
+            scalars.ADDRESS, "BGP neighbours, for `turnout announce snippet`.", (), shape="list"
+        ),
+    },
+)
+
+BACKEND = Kind(
+    "backend",
+    "A server.",
+    {"address": Field(scalars.ADDRESS, "Where encapsulated packets are sent.")},
+)
+
+MEMBER = Kind(
+    "member",
+    "A backend in a pool.",
+    {
+        "weight": Field(scalars.WEIGHT, "Its share of the flows, relative to the others'.", 1),
+        "drain": Field(scalars.BOOLEAN, "No new flows.", False),
+    },
+)
+
+CHECK = Kind(
+    "check",
+    "How the health of a pool's members is asked for.",
+    {
+        "type": Field(choice("tcp", "http"), "Connect, or ask for a page."),
+        "port": Field(
+            scalars.PORT,
+            "Port that is asked.",
+            None,
+            default_text="the port of the services that use the pool, where they have but one",
+        ),
+        "path": Field(scalars.TARGET, "http: what is asked for.", None, default_text="`/`"),
+        "status": Field(
+            scalars.STATUS, "http: answers that count as success.", None, default_text="`200-399`"
+        ),
+        "interval": Field(scalars.DURATION, "Time between two checks.", 2.0, default_text="`2s`"),
+        "timeout": Field(
+            scalars.DURATION, "Time after which a check has failed.", 1.0, default_text="`1s`"
+        ),
+        "rise": Field(integer(1, 100), "Successes in a row that bring a member up.", 2),
+        "fall": Field(integer(1, 100), "Failures in a row that take it down.", 3),
+    },
+)
+
+POOL = Kind(
+    "pool",
+    "A named set of members.",
+    {
+        "members": Field(MEMBER, "Members by the name of their backend.", {}, shape="map"),
+        "include": Field(
+            name("a pool"),
+            "Pools whose members belong to this one too; they keep their own check.",
+            (),
+            shape="list",
+        ),
+        "check": Field(CHECK, "Without one, members count as up.", None, default_text="none"),
+        "min_up": Field(
+            scalars.PERCENT,
+            "The floor: with a smaller share of members up, the whole pool is served.",
+            0.0,
+            default_text="`0%`",
+        ),
+        "hash_key": Field(
+            name("a hash key"),
+            "Name of the key of the flow hash. Pools of the same key and members choose alike.",
+            "default",
+        ),
+    },
+)
+
+SERVICE = Kind(
+    "service",
+    "A VIP with protocol and port.",
+    {
+        "vip": Field(scalars.ADDRESS, "The address that clients use."),
+        "protocol": Field(choice("tcp", "udp"), "Protocol of its packets."),
+        "port": Field(
+            scalars.PORT_OR_ALL, "Its port, or all that no other service of the VIP has."
+        ),
+        "pool": Field(name("a pool"), "Who serves it."),
+        "policy": Field(choice("maglev"), "How a backend is chosen.", "maglev"),
+        "table_size": Field(
+            integer(2, 1 << 24),
+            "Slots of the lookup table: a prime, at least 100 for each member.",
+            65_537,
+        ),
+        "allow_small_table": Field(
+            scalars.BOOLEAN,
+            "Accept fewer than 100 slots for each member, and so less even shares.",
+            False,
+        ),
+        "encapsulation": Field(
+            choice("gue", "ipip", "gre"), "How packets are wrapped for the backend.", "gue"
+        ),
+        "hash": Field(
+            choice("5-tuple", "client-address"),
+            "What the choice depends on: all of the flow, or the client's address alone.",
+            "5-tuple",
+        ),
+    },
+)
+
+FLEET = Kind(
+    "fleet",
+    "The whole file.",
+    {
+        "key_file": Field(
+            scalars.PATH,
+            "File with the secret of the flow hash: 64 hexadecimal digits, mode 0600, "
+            "relative to the fleet file. Without it clients can aim at members.",
+            None,
+            default_text="none",
+        ),
+        "announcement": Field(
+            ANNOUNCEMENT, "How VIPs become known.", None, default_text="see below"
+        ),
+        "instances": Field(INSTANCE, "Instances by name.", shape="map"),
+        "backends": Field(BACKEND, "Backends by name.", shape="map"),
+        "pools": Field(POOL, "Pools by name.", shape="map"),
+        "services": Field(SERVICE, "Services by name.", shape="map"),
+    },
+)
+
+KINDS = (FLEET, ANNOUNCEMENT, INSTANCE, BACKEND, POOL, MEMBER, CHECK, SERVICE)
