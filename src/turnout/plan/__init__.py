@@ -1,5 +1,7 @@
 """The plan: a pure function from configuration and observation to the content of every table."""
 
+from turnout.plan.compiler import compile
+from turnout.plan.keys import hash_key
 from turnout.plan.model import (
     Counters,
     MemberKey,
@@ -13,6 +15,8 @@ from turnout.plan.model import (
     State,
     Tally,
 )
+from turnout.plan.steps import Step, diff
+from turnout.plan.view import to_json
 
 __all__ = [
     "Counters",
@@ -25,5 +29,10 @@ __all__ = [
     "PlannedTable",
     "PlannedVip",
     "State",
+    "Step",
     "Tally",
+    "compile",
+    "diff",
+    "hash_key",
+    "to_json",
 ]

@@ -60,10 +60,14 @@ class PlannedTable:
 
     pool: str
     size: int
+    names: tuple[str, ...]
+    weights: tuple[int, ...]
     members: tuple[int, ...]
     """Member numbers in the order of the indices."""
-    indices: NDArray[np.uint16]
-    """shape (size,): 0-based indices into `members`."""
+    indices: NDArray[np.uint16] = field(
+        default_factory=lambda: np.empty(0, np.uint16), compare=False, repr=False
+    )
+    """shape (size,): 0-based indices into `members`; follows from names, weights and size."""
 
     @property
     def key(self) -> tuple[str, int]:
@@ -81,7 +85,7 @@ class PlannedService:
     """Key of its PlannedTable."""
     encapsulation: Encapsulation
     hash: FlowHash
-    hash_key: bytes
+    hash_key: bytes = field(repr=False)
     """16 bytes: two little-endian words. A secret: printed nowhere."""
 
 

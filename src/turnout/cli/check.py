@@ -1,0 +1,74 @@
+"""turnout check: what is wrong with a file, or what it would do."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from turnout import config, maglev
+from turnout.cli.output import output_option, print_json, table
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@output_option
+def command(file: Path, output: str) -> None:
+    """Check FILE: print every error with its place, or what would be served by whom."""
+    try:
+        fleet = config.load(file)
+    except config.ConfigError as error:
+        click.echo(str(error), err=True)
+        count = len(error.errors)
+        click.echo(f"{count} error{'s' if count > 1 else ''}, nothing would be served", err=True)
+        sys.exit(2)
+    for warning in fleet.warnings:
+        click.echo(f"{warning.at(fleet.path)} (warning)", err=True)
+    services = [_served(fleet, service) for service in fleet.services.values()]
+    if output == "json":
+        print_json({"instances": list(fleet.instances), "services": services})
+        return
+    click.echo(
+        table(
+            ("SERVICE", "VIP", "PROTOCOL", "PORT", "POOL", "MEMBER", "ADDRESS", "SHARE"),
+            [
+                (
+                    *(s[name] for name in ("service", "vip", "protocol", "port", "pool")),
+                    member["backend"],
+                    member["address"],
+                    "draining" if member["drain"] else f"{member['share']:.2%}",
+                )
+                for s in services
+                for member in s["members"]
+            ],
+        )
+    )
+    click.echo(f"announced by {', '.join(fleet.instances)}")
+
+
+def _served(fleet: config.Fleet, service: config.Service) -> dict[str, Any]:
+    members = fleet.pools[service.pool].members
+    slots = maglev.build(
+        [member.backend for member in members],
+        [member.weight for member in members],
+        service.table_size,
+    )
+    counts = np.bincount(slots, minlength=len(members))
+    return {
+        "service": service.name,
+        "vip": str(service.vip),
+        "protocol": service.protocol,
+        "port": "all" if service.port is None else service.port,
+        "pool": service.pool,
+        "encapsulation": service.encapsulation,
+        "members": [
+            {
+                "backend": member.backend,
+                "address": str(fleet.backends[member.backend].address),
+                "share": round(int(count) / service.table_size, 6),
+                "drain": member.drain,
+            }
+            for member, count in zip(members, counts, strict=True)
+        ],
+    }
