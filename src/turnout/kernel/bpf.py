@@ -14,6 +14,7 @@ from turnout.kernel.libbpf import (
     LinkCreateOpts,
     MapCreateOpts,
     TestRunOpts,
+    XdpQueryOpts,
     check,
     libbpf,
     page,
@@ -262,6 +263,21 @@ class Link:
             self.fd = -1
 
 
+def xdp_attached(ifindex: int) -> tuple[str, int] | None:
+    """(mode, program id) of the XDP program on an interface of the calling thread's namespace; None
+    where there is none. The mode is native, generic or offloaded."""
+    options = XdpQueryOpts(sz=ctypes.sizeof(XdpQueryOpts))
+    check(libbpf().bpf_xdp_query(ifindex, 0, ctypes.byref(options)), f"query interface {ifindex}")
+    for mode, number in (
+        ("native", options.drv_prog_id),
+        ("generic", options.skb_prog_id),
+        ("offloaded", options.hw_prog_id),
+    ):
+        if number:
+            return mode, int(number)
+    return None
+
+
 __all__ = [
     "ATTACH_TCX_EGRESS",
     "ATTACH_TCX_INGRESS",
@@ -286,4 +302,5 @@ __all__ = [
     "Program",
     "TestRun",
     "possible_cpus",
+    "xdp_attached",
 ]

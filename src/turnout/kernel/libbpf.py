@@ -53,6 +53,19 @@ class MapCreateOpts(ctypes.Structure):
     ]
 
 
+class XdpQueryOpts(ctypes.Structure):
+    """struct bpf_xdp_query_opts."""
+
+    _fields_ = [
+        ("sz", c_size_t),
+        ("prog_id", c_uint),
+        ("drv_prog_id", c_uint),
+        ("hw_prog_id", c_uint),
+        ("skb_prog_id", c_uint),
+        ("attach_mode", ctypes.c_uint8),
+    ]
+
+
 class LinkCreateOpts(ctypes.Structure):
     """struct bpf_link_create_opts."""
 
@@ -157,6 +170,7 @@ __all__ = [
     "LinkCreateOpts",
     "MapCreateOpts",
     "TestRunOpts",
+    "XdpQueryOpts",
     "check",
     "libbpf",
     "page",

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from turnout import maglev
-from turnout.config import Fleet, Member, Pool
+from turnout.config import Address, Fleet, Instance, Member, Pool
 from turnout.plan.model import (
     MemberKey,
     Observed,
@@ -42,21 +42,22 @@ def compile(
     used = {service.pool: fleet.pools[service.pool] for service in fleet.services.values()}
     states = _states(fleet, used.values(), observed)
     keys = list(states)
-    numbers = _numbers(
-        keys, {m.key: m.number for m in previous.members} if previous else {}, LAST_MEMBER
-    )
     own = fleet.instances[instance]
+    ends = {key: _ends(fleet, own, key) for key in keys}
+    # A member that has moved to another address is another member to the maps: its record is
+    # written whole while nothing refers to it.
+    numbers = _numbers(
+        [(key, ends[key]) for key in keys],
+        {(m.key, (m.source, m.address)): m.number for m in previous.members} if previous else {},
+        LAST_MEMBER,
+    )
+    by_key = {key: numbers[key, ends[key]] for key in keys}
     members = []
     for key in keys:
-        address = fleet.backends[key[1]].address
-        source = own.source(address.version)
-        assert source is not None, "the configuration's check of reach"
-        members.append(
-            PlannedMember(
-                numbers[key], key, address, source, states[key], observed.next_hops.get(address)
-            )
-        )
-    tables = _tables(fleet, numbers, previous)
+        source, address = ends[key]
+        hop = observed.next_hops.get(address)
+        members.append(PlannedMember(by_key[key], key, address, source, states[key], hop))
+    tables = _tables(fleet, by_key, previous)
     service_keys = [("service", name) for name in fleet.services]
     vips = list(dict.fromkeys(service.vip for service in fleet.services.values()))
     vip_keys = [("vip", str(vip)) for vip in vips]
@@ -98,6 +99,14 @@ def compile(
         ),
         announced=tuple(vip for vip in vips if vip in served),
     )
+
+
+def _ends(fleet: Fleet, instance: Instance, key: MemberKey) -> tuple[Address, Address]:
+    """Outer source and destination for a member."""
+    address = fleet.backends[key[1]].address
+    source = instance.source(address.version)
+    assert source is not None, "the configuration is checked for it"
+    return source, address
 
 
 def _states(fleet: Fleet, used: Iterable[Pool], observed: Observed) -> dict[MemberKey, State]:

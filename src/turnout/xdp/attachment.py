@@ -1,0 +1,97 @@
+"""The forwarder on an instance's interfaces, by bpf_link: it leaves with us and touches no other's."""
+
+import errno
+import os
+import re
+from collections.abc import Mapping, Sequence
+from socket import if_nametoindex
+
+from turnout.config import Mode
+from turnout.kernel.bpf import (
+    ATTACH_XDP,
+    XDP_FLAGS_DRV_MODE,
+    XDP_FLAGS_SKB_MODE,
+    BpfError,
+    Link,
+    Program,
+    xdp_attached,
+)
+from turnout.xdp.errors import DataPlaneError
+
+OLDEST_KERNEL = (6, 6)
+
+_FLAGS = {"native": XDP_FLAGS_DRV_MODE, "generic": XDP_FLAGS_SKB_MODE}
+
+_ADVICE = {
+    errno.EOPNOTSUPP: "the driver has no native XDP; use mode: generic or auto",
+    errno.ERANGE: "the MTU is too large for native XDP here; lower it, or use mode: generic or auto",
+    errno.EINVAL: "the driver refuses, often for its MTU, LRO or queues; see the kernel's log",
+    errno.ENOMEM: "the driver has no queues left for XDP; lower the number of its channels",
+    errno.EPERM: "CAP_BPF and CAP_NET_ADMIN are needed; run as root",
+}
+
+
+def require_kernel(release: str | None = None) -> None:
+    """Raises DataPlaneError on a kernel older than 6.6."""
+    release = release or os.uname().release
+    match = re.match(r"(\d+)\.(\d+)", release)
+    if match and (int(match[1]), int(match[2])) < OLDEST_KERNEL:
+        raise DataPlaneError(f"kernel {release}: Turnout needs Linux 6.6 or newer")
+
+
+def attach(program: Program, interfaces: Sequence[str], mode: Mode) -> dict[str, Link]:
+    """One link an interface, or none: where one fails those before are taken back.
+
+    Raises DataPlaneError for an unknown interface, one that carries another's XDP program, or one
+    that cannot do what `mode` asks.
+    """
+    links: dict[str, Link] = {}
+    try:
+        for name in interfaces:
+            links[name] = _attach_one(program, name, mode)
+    except DataPlaneError:
+        detach(links)
+        raise
+    return links
+
+
+def _attach_one(program: Program, name: str, mode: Mode) -> Link:
+    try:
+        ifindex = if_nametoindex(name)
+    except OSError:
+        raise DataPlaneError(f"interface {name}: there is none of that name") from None
+    found = xdp_attached(ifindex)
+    if found is not None:
+        raise DataPlaneError(
+            f"interface {name}: XDP program {found[1]} of somebody else is attached ({found[0]} mode); "
+            "detach it, or take another interface"
+        )
+    if mode == "auto":
+        try:
+            return Link(program, ifindex, ATTACH_XDP, XDP_FLAGS_DRV_MODE)
+        except BpfError:
+            mode = "generic"
+    try:
+        return Link(program, ifindex, ATTACH_XDP, _FLAGS[mode])
+    except BpfError as error:
+        advice = _ADVICE.get(error.errno or 0, "see the kernel's log")
+        reason = os.strerror(error.errno or 0)
+        raise DataPlaneError(f"interface {name}, {mode} mode: {reason}: {advice}") from None
+
+
+def modes_in_force(links: Mapping[str, Link]) -> dict[str, str]:
+    """Interface to mode, as the kernel says; "none" for one whose program has gone."""
+    found = {}
+    for name in links:
+        try:
+            state = xdp_attached(if_nametoindex(name))
+        except OSError:
+            state = None
+        found[name] = state[0] if state else "none"
+    return found
+
+
+def detach(links: Mapping[str, Link]) -> None:
+    """Take the forwarder off."""
+    for link in links.values():
+        link.close()
