@@ -1,1 +1,33 @@
-"""Room daemon."""
+"""The daemon of one instance: configuration and observation to plan, plan to data plane."""
+
+from turnout.daemon.configuration import Configuration, RefusalError, read
+from turnout.daemon.effects import (
+    Announcer,
+    DataPlane,
+    Effects,
+    Health,
+    Neighbours,
+    Prober,
+    Verdict,
+)
+from turnout.daemon.loop import Daemon, StartError, described
+from turnout.daemon.snapshot import MemberState, MemberStatus, Snapshot
+
+__all__ = [
+    "Announcer",
+    "Configuration",
+    "Daemon",
+    "DataPlane",
+    "Effects",
+    "Health",
+    "MemberState",
+    "MemberStatus",
+    "Neighbours",
+    "Prober",
+    "RefusalError",
+    "Snapshot",
+    "StartError",
+    "Verdict",
+    "described",
+    "read",
+]

@@ -3,11 +3,12 @@
 The rooms xdp, health and announce provide them; tests replace them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from turnout.config import Address, Check
-from turnout.plan import Counters, NextHop, Plan
+from turnout.plan import Counters, MemberKey, NextHop, Plan
 
 
 class DataPlane(Protocol):
@@ -37,6 +38,9 @@ class Neighbours(Protocol):
     async def next_hops(self, addresses: Iterable[Address]) -> Mapping[Address, NextHop]:
         """Next hop of each address that has one."""
 
+    async def watch(self, changed: Callable[[], None]) -> None:
+        """Call `changed` whenever a next hop may have changed, until cancelled."""
+
 
 class Announcer(Protocol):
     async def announce(self, vips: Iterable[Address]) -> None:
@@ -46,3 +50,38 @@ class Announcer(Protocol):
 class Prober(Protocol):
     async def probe(self, check: Check, address: Address) -> str | None:
         """Ask once. None: success; else why not, in a few words."""
+
+
+class Verdict(Protocol):
+    """What the checks say of one member."""
+
+    @property
+    def up(self) -> bool: ...
+    @property
+    def reason(self) -> str:
+        """Of the last failure, in a few words; empty while up."""
+        ...
+
+
+class Health(Protocol):
+    """The checks of the members."""
+
+    def follow(self, members: Mapping[MemberKey, tuple[Check, Address]]) -> None:
+        """Check exactly these from now on. A member whose check and address are as before keeps
+        its verdict."""
+
+    def verdicts(self) -> Mapping[MemberKey, Verdict]:
+        """Of the members for which there is one yet."""
+
+    async def run(self, changed: Callable[[], None]) -> None:
+        """Check, calling `changed` after a verdict has changed, until cancelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """All of them, for one instance."""
+
+    data_plane: DataPlane
+    neighbours: Neighbours
+    announcer: Announcer
+    health: Health
