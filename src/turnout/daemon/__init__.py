@@ -10,7 +10,7 @@ from turnout.daemon.effects import (
     Prober,
     Verdict,
 )
-from turnout.daemon.loop import Daemon, StartError, described
+from turnout.daemon.loop import Daemon, StartError
 from turnout.daemon.snapshot import MemberState, MemberStatus, Snapshot
 
 __all__ = [
@@ -28,6 +28,5 @@ __all__ = [
     "Snapshot",
     "StartError",
     "Verdict",
-    "described",
     "read",
 ]

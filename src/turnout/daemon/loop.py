@@ -22,6 +22,7 @@ from turnout.daemon.configuration import Configuration, RefusalError, check_relo
 from turnout.daemon.effects import Effects
 from turnout.daemon.snapshot import MemberStatus, Snapshot, member_status
 from turnout.plan import Counters, MemberKey, Observed, Plan, compile, diff
+from turnout.xdp import DataPlaneError
 
 COALESCE_S = 0.01
 """Wait after the first event of a burst, so that a burst makes one plan."""
@@ -265,6 +266,6 @@ class Daemon:
 def described(error: BaseException) -> str:
     """The error in one line, with its type where that says more than its words."""
     words = " ".join(str(error).split())
-    if isinstance(error, OSError) and words:
+    if isinstance(error, OSError | DataPlaneError) and words:
         return words
     return f"{type(error).__name__}: {words}" if words else type(error).__name__
