@@ -59,7 +59,7 @@ class Verdict(Protocol):
     def up(self) -> bool: ...
     @property
     def reason(self) -> str:
-        """Of the last failure, in a few words; empty while up."""
+        """Of the last result: why it failed, in a few words; empty for a success."""
         ...
 
 

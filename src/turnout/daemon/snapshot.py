@@ -47,14 +47,12 @@ class Snapshot:
 
 def member_status(member: Member, verdict: Verdict | None, now: float) -> MemberStatus:
     """The state of a member, from what is configured and what its check says."""
-    if member.check is None:
-        up, reason = True, "no check"
-    elif verdict is None:
-        return MemberStatus(member, "unknown", "not checked yet", now)
-    else:
-        up, reason = verdict.up, verdict.reason
-    if not up:
-        return MemberStatus(member, "down", reason, now)
+    if member.check is not None:
+        if verdict is None:
+            return MemberStatus(member, "unknown", "not checked yet", now)
+        if not verdict.up:
+            # Its last check may have succeeded already: it takes `rise` of them.
+            return MemberStatus(member, "down", verdict.reason or "last check succeeded", now)
     if member.drain:
         return MemberStatus(member, "draining", "drain: true", now)
-    return MemberStatus(member, "up", reason, now)
+    return MemberStatus(member, "up", "" if member.check else "no check", now)
