@@ -1,22 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The forwarder's reasons, as text. */
+/* The reasons of forwarder and agent, as text. */
+#include "agent_reasons.h"
 #include "reasons.h"
 #include "turnout_core.h"
 
-static const struct turnout_reason_text {
+struct text {
 	const char *name, *verdict, *text;
-} reasons[] = {
-#define X(name, verdict, text) {#name, #verdict, text},
-	TURNOUT_REASONS(X)
-#undef X
 };
+
+#define X(name, verdict, text) {#name, #verdict, text},
+static const struct text forwarder[] = {TURNOUT_REASONS(X)};
+static const struct text agent[] = {TURNOUT_AGENT_REASONS(X)};
+#undef X
+
+static int copy(const struct text *texts, uint32_t count, uint32_t index, const char **name,
+		const char **verdict, const char **text)
+{
+	if (index >= count)
+		return 0;
+	*name = texts[index].name;
+	*verdict = texts[index].verdict;
+	*text = texts[index].text;
+	return 1;
+}
 
 int turnout_reason(uint32_t index, const char **name, const char **verdict, const char **text)
 {
-	if (index >= TURNOUT_REASON_COUNT)
-		return 0;
-	*name = reasons[index].name;
-	*verdict = reasons[index].verdict;
-	*text = reasons[index].text;
-	return 1;
+	return copy(forwarder, TURNOUT_REASON_COUNT, index, name, verdict, text);
+}
+
+int turnout_agent_reason(uint32_t index, const char **name, const char **verdict, const char **text)
+{
+	return copy(agent, TURNOUT_AGENT_REASON_COUNT, index, name, verdict, text);
 }

@@ -17,6 +17,8 @@ TURNOUT_EXPORT void turnout_flow_hashes(const struct turnout_flow *flows, size_t
 /* reasons.c: 0 where there is no reason of that index */
 TURNOUT_EXPORT int turnout_reason(uint32_t index, const char **name, const char **verdict,
 				  const char **text);
+TURNOUT_EXPORT int turnout_agent_reason(uint32_t index, const char **name, const char **verdict,
+					const char **text);
 
 /* services.c: addresses as on the wire, ports in host order */
 TURNOUT_EXPORT uint64_t turnout_key4(const uint8_t address[4], uint16_t port, uint8_t protocol);

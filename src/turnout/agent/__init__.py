@@ -1,1 +1,19 @@
-"""Room agent."""
+"""The backend's side: VIPs on lo, kernel settings, decapsulation, MSS."""
+
+from turnout.agent.decapsulation import AgentError, Decapsulation
+from turnout.agent.host import Host
+from turnout.agent.settings import establish, state_file, undo
+from turnout.agent.wanted import Listener, Wanted, overhead, wanted
+
+__all__ = [
+    "AgentError",
+    "Decapsulation",
+    "Host",
+    "Listener",
+    "Wanted",
+    "establish",
+    "overhead",
+    "state_file",
+    "undo",
+    "wanted",
+]

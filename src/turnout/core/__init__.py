@@ -7,7 +7,7 @@ from turnout.core.flow import TCP, UDP, Flow, flow_hash, flow_hashes
 from turnout.core.library import library
 from turnout.core.native import native
 from turnout.core.primes import is_prime, least_prime
-from turnout.core.reasons import Reason, reasons
+from turnout.core.reasons import Reason, agent_reasons, reasons
 from turnout.core.services import service_bucket, service_key
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "UDP",
     "Flow",
     "Reason",
+    "agent_reasons",
     "flow_hash",
     "flow_hashes",
     "is_prime",

@@ -23,6 +23,10 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
         c_int,
         [c_uint32, POINTER(c_char_p), POINTER(c_char_p), POINTER(c_char_p)],
     ),
+    "turnout_agent_reason": (
+        c_int,
+        [c_uint32, POINTER(c_char_p), POINTER(c_char_p), POINTER(c_char_p)],
+    ),
     "turnout_key4": (c_uint64, [c_char_p, c_uint16, c_uint8]),
     "turnout_key6": (c_uint64, [c_char_p, c_uint16, c_uint8]),
     "turnout_bucket": (c_uint32, [c_uint64]),
