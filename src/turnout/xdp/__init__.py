@@ -2,5 +2,6 @@
 
 from turnout.xdp.errors import DataPlaneError
 from turnout.xdp.forwarder import Forwarder
+from turnout.xdp.next_hops import Neighbours
 
-__all__ = ["DataPlaneError", "Forwarder"]
+__all__ = ["DataPlaneError", "Forwarder", "Neighbours"]
