@@ -5,6 +5,7 @@ works whatever happened in between.
 """
 
 import json
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from ipaddress import ip_address
@@ -14,7 +15,8 @@ from turnout.agent.wanted import Wanted
 from turnout.config import Address
 from turnout.kernel import addresses, sysctl
 
-RUN = Path("/run/turnout")
+RUN = Path(os.environ.get("RUNTIME_DIRECTORY", "/run/turnout"))
+"""Where the state is kept; systemd says so by RuntimeDirectory=."""
 LOOPBACK = "lo"
 
 

@@ -21,8 +21,7 @@ protocol kernel {{
     ipv6 {{ import none; export all; }};
     merge paths yes;
 }}
-template bgp instance {{
-    local as {ROUTER_AS};
+template bgp to_instance {{
     bfd yes;
     hold time 9;
     connect delay time 1;
@@ -31,8 +30,8 @@ template bgp instance {{
 }}
 """
     sessions = [
-        f"protocol bgp {host.name}_{family} from instance {{\n"
-        f"    source address {own};\n"
+        f"protocol bgp {host.name}_{family} from to_instance {{\n"
+        f"    local {own} as {ROUTER_AS};\n"
         f"    neighbor {address} as {INSTANCE_AS};\n"
         f"    {family} {{ import all; export none; }};\n"
         "}\n"

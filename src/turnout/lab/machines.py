@@ -1,12 +1,13 @@
 """A laboratory in being: namespaces, links and processes, taken away again whatever happens."""
 
+import os
 import secrets
 import signal
 import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -98,8 +99,17 @@ class Machines:
             raise LabError(f"{node}: {' '.join(command)}: exit status {done.returncode}: {said}")
         return done
 
-    def start(self, node: str, name: str, command: Sequence[str]) -> None:
-        """Start a program on a machine. Its output goes into `directory`/NODE-NAME.log."""
+    def start(
+        self,
+        node: str,
+        name: str,
+        command: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """Start a program on a machine, with `environment` beside ours.
+
+        Its output goes into `directory`/NODE-NAME.log.
+        """
         with (
             self.log(node, name).open("wb") as log,
             netns.inside(self.record.namespace(node)),
@@ -107,6 +117,7 @@ class Machines:
             # A session of its own: Ctrl-C is for the laboratory, which ends its programs in order.
             process = subprocess.Popen(
                 command,
+                env={**os.environ, **(environment or {})},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -152,10 +163,10 @@ class Machines:
         host = next(host for host in self.topology.hosts() if host.name == node)
         self._ip(ROUTER, [f"link set {link.port} {state}" for link in host.links])
 
-    def socket(self, node: str, family: int, kind: int) -> socket.socket:
+    def socket(self, node: str, family: int, kind: int, protocol: int = 0) -> socket.socket:
         """A socket of a machine's; it stays there wherever the caller is."""
         with netns.inside(self.record.namespace(node)):
-            return socket.socket(family, kind)
+            return socket.socket(family, kind, protocol)
 
     def wait(self, ready: Callable[[], bool], what: str, patience_s: float = 20.0) -> None:
         """Ask `ready` until it says yes.

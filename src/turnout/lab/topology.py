@@ -127,7 +127,7 @@ class Topology:
                         "interval": "500ms",
                         "timeout": "500ms",
                         "rise": 2,
-                        "fall": 4,
+                        "fall": 3,
                     },
                 }
             },

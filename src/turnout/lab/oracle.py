@@ -1,0 +1,44 @@
+"""Whose a flow is, computed from the fleet file alone: what the data plane is held to."""
+
+from collections.abc import Collection
+
+import numpy as np
+
+from turnout import daemon, maglev
+from turnout.config import Fleet
+from turnout.core import TCP, Flow, flow_hash
+
+
+class Oracle:
+    """Answers for the TCP services of a fleet."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+        self._keys = daemon.read(fleet.path, next(iter(fleet.instances))).hash_keys
+        self._services = {
+            (service.vip, service.port): service
+            for service in fleet.services.values()
+            if service.protocol == "tcp"
+        }
+        self._tables = {
+            (service.pool, service.table_size): maglev.build(
+                [member.backend for member in fleet.pools[service.pool].members],
+                [member.weight for member in fleet.pools[service.pool].members],
+                service.table_size,
+            )
+            for service in self._services.values()
+        }
+
+    def backend(self, flow: Flow, down: Collection[str] = ()) -> str:
+        """The backend of a flow while those named `down` are; "" where there is none."""
+        assert flow.protocol == TCP
+        service = self._services[flow.vip, flow.vip_port]
+        pool = self._fleet.pools[service.pool]
+        names = [member.backend for member in pool.members]
+        hash = flow_hash(flow, self._keys[pool.hash_key], service.hash == "client-address")
+        (index,) = maglev.lookup(
+            self._tables[service.pool, service.table_size],
+            np.array([hash], np.uint64),
+            [name not in down for name in names],
+        )
+        return names[index] if index >= 0 else ""
