@@ -202,7 +202,7 @@ static __always_inline __u32 forward(struct xdp_md *ctx, const struct turnout_pa
 	__u8 encapsulation = service->encapsulation;
 	__u32 shim = turnout_shim_length(encapsulation);
 	const struct turnout_member *m;
-	__u32 number, outer, l2_length, length, ifindex;
+	__u32 number, outer, l2_length, length, ifindex, reason = TURNOUT_REASON_forwarded;
 	void *data, *end, *l3, *l4;
 	__u64 hash;
 	__u8 protocol;
@@ -226,15 +226,19 @@ static __always_inline __u32 forward(struct xdp_md *ctx, const struct turnout_pa
 
 	data = (void *)(long)ctx->data;
 	end = (void *)(long)ctx->data_end;
-	if (data + 18 + sizeof(struct turnout_ipv6) + 8 > end)
-		return TURNOUT_REASON_truncated;
-	turnout_write_ethernet(data, m, l2_length, m->family);
 	protocol = turnout_outer_protocol(encapsulation, p->flow.family);
 	l3 = data + l2_length;
+	/* The shortest packet with ports is longer than tag and shim: these never fail. */
 	if (m->family == 4) {
+		if (data + 18 + sizeof(struct turnout_ipv4) + 8 > end)
+			return TURNOUT_REASON_truncated;
+		turnout_write_ethernet(data, m, l2_length, 4);
 		turnout_write_ipv4(l3, m, length, protocol, p->traffic_class);
 		l4 = l3 + sizeof(struct turnout_ipv4);
 	} else {
+		if (data + 18 + sizeof(struct turnout_ipv6) + 8 > end)
+			return TURNOUT_REASON_truncated;
+		turnout_write_ethernet(data, m, l2_length, 6);
 		turnout_write_ipv6(l3, m, shim + p->ip_length, protocol, p->traffic_class, hash);
 		l4 = l3 + sizeof(struct turnout_ipv6);
 	}
@@ -243,13 +247,14 @@ static __always_inline __u32 forward(struct xdp_md *ctx, const struct turnout_pa
 	else if (encapsulation == TURNOUT_GRE)
 		turnout_write_gre(l4, p->flow.family);
 
+	if (ifindex != ctx->ingress_ifindex) {
+		if (bpf_redirect_map(&egress, ifindex, XDP_DROP) != XDP_REDIRECT)
+			return TURNOUT_REASON_no_egress;
+		reason = TURNOUT_REASON_redirected;
+	}
 	tally(&service_counters, record >> 1, p);
 	tally(&member_counters, number, p);
-	if (ifindex == ctx->ingress_ifindex)
-		return TURNOUT_REASON_forwarded;
-	return bpf_redirect_map(&egress, ifindex, XDP_DROP) == XDP_REDIRECT
-		       ? TURNOUT_REASON_redirected
-		       : TURNOUT_REASON_no_egress;
+	return reason;
 }
 
 static __always_inline __u32 answer(struct xdp_md *ctx, const struct turnout_packet *p)
@@ -258,6 +263,9 @@ static __always_inline __u32 answer(struct xdp_md *ctx, const struct turnout_pac
 	void *end = (void *)(long)ctx->data_end;
 	void *l3 = data + p->l2_length;
 
+	/* Sent to many, it would be answered by many, from an address that is nobody's. */
+	if (data + 1 > end || *(const __u8 *)data & 1)
+		return TURNOUT_REASON_vip_other;
 	if (p->flow.family == 4) {
 		if (l3 + sizeof(struct turnout_ipv4) + 8 > end)
 			return TURNOUT_REASON_truncated;
@@ -270,55 +278,69 @@ static __always_inline __u32 answer(struct xdp_md *ctx, const struct turnout_pac
 	return TURNOUT_REASON_echo_answered;
 }
 
-/* A packet in several buffers is whole although its first buffer is shorter than it. */
-static __always_inline int whole(struct xdp_md *ctx, const struct turnout_packet *p)
+/*
+ * What is wrong with a packet of ours, TURNOUT_REASON_COUNT: nothing. One in several buffers is
+ * whole although its first buffer is shorter than it; no helper tells for free, so ask only then.
+ */
+static __always_inline __u32 fault(struct xdp_md *ctx, const struct turnout_packet *p)
 {
 	void *data = (void *)(long)ctx->data;
 	void *end = (void *)(long)ctx->data_end;
 	__u32 length = p->l2_length + p->ip_length;
 
-	return length <= bpf_xdp_get_buff_len(ctx) && data + length > end;
+	if (p->fault == TURNOUT_REASON_truncated && data + length > end &&
+	    length <= bpf_xdp_get_buff_len(ctx))
+		return TURNOUT_REASON_COUNT;
+	return p->fault;
+}
+
+/* Whether the VIP has a service that a packet of unknown ports may be for. */
+static __always_inline int concerns(__u32 record, __u8 protocol)
+{
+	__u8 flags = services[record & (2 * TURNOUT_MAX_SERVICES - 1)].flags;
+
+	switch (protocol) {
+	case TURNOUT_PROTO_TCP:
+		return flags & TURNOUT_VIP_TCP;
+	case TURNOUT_PROTO_UDP:
+		return flags & TURNOUT_VIP_UDP;
+	case 0: /* not reached, or more extension headers */
+	case 43:
+	case 44:
+	case 60:
+		return flags & (TURNOUT_VIP_TCP | TURNOUT_VIP_UDP);
+	default:
+		return 0;
+	}
 }
 
 static __always_inline __u32 handle(struct xdp_md *ctx)
 {
 	struct turnout_packet p;
-	__u32 record;
+	__u32 record, wrong;
 
 	turnout_parse((void *)(long)ctx->data, (void *)(long)ctx->data_end, &p);
 	if (p.shape == TURNOUT_SHAPE_UNKNOWN)
 		return p.fault;
 
 	if (p.shape == TURNOUT_SHAPE_FLOW) {
-		__u16 port = p.flow.ports >> 16;
-
-		record = find(&p.flow, port, p.flow.protocol);
+		record = find(&p.flow, p.flow.ports >> 16, p.flow.protocol);
 		if (!record)
 			record = find(&p.flow, 0, p.flow.protocol);
 		if (!record)
 			return TURNOUT_REASON_not_service;
-		if (p.fault != TURNOUT_REASON_COUNT &&
-		    !(p.fault == TURNOUT_REASON_truncated && whole(ctx, &p)))
-			return p.fault;
-		return forward(ctx, &p, record);
+		wrong = fault(ctx, &p);
+		return wrong == TURNOUT_REASON_COUNT ? forward(ctx, &p, record) : wrong;
 	}
 
 	record = find(&p.flow, 0, 0);
 	if (!record)
 		return TURNOUT_REASON_not_service;
-	if (p.shape == TURNOUT_SHAPE_PORTLESS) {
-		__u8 flags = services[record & (2 * TURNOUT_MAX_SERVICES - 1)].flags;
-
-		if (p.flow.protocol == TURNOUT_PROTO_TCP && !(flags & TURNOUT_VIP_TCP))
-			return TURNOUT_REASON_not_service;
-		if (p.flow.protocol == TURNOUT_PROTO_UDP && !(flags & TURNOUT_VIP_UDP))
-			return TURNOUT_REASON_not_service;
-		return p.fault;
-	}
+	if (p.shape == TURNOUT_SHAPE_PORTLESS)
+		return concerns(record, p.flow.protocol) ? p.fault : TURNOUT_REASON_vip_other;
 	if (p.shape == TURNOUT_SHAPE_ECHO) {
-		if (p.fault != TURNOUT_REASON_COUNT)
-			return p.fault;
-		return answer(ctx, &p);
+		wrong = fault(ctx, &p);
+		return wrong == TURNOUT_REASON_COUNT ? answer(ctx, &p) : wrong;
 	}
 	return TURNOUT_REASON_vip_other;
 }

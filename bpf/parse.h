@@ -29,7 +29,6 @@ enum turnout_shape {
 struct turnout_packet {
 	struct turnout_flow flow;
 	__u32 l2_length; /* 14, or 18 with a tag */
-	__u32 l4_offset; /* from the IP header */
 	__u32 ip_length; /* of the whole IP packet, by its own header */
 	__u32 l4_length;
 	__u64 first8;	    /* IPv6: first eight bytes of the header, for the outer checksum */
@@ -90,16 +89,27 @@ struct turnout_udp {
 			(p)->fault = TURNOUT_REASON_##name;                                        \
 	} while (0)
 
-/* Layer 4 at `l4`; the packet's length fields are set. The first fault found stays. */
+/*
+ * Layer 4 at `l4`; the packet's length fields are set. Of several faults the first found stays,
+ * and a frame that ends too early is found last: a packet in several buffers only looks like it.
+ */
 static inline __attribute__((always_inline)) void
 turnout_parse_l4(const void *l4, const void *end, __u8 protocol, struct turnout_packet *p)
 {
+	const __u8 tcp_open = 0x02, tcp_flags = 0x12; /* SYN; SYN and ACK */
+
 	p->flow.protocol = protocol;
+	p->shape = TURNOUT_SHAPE_PORTLESS;
+	if (protocol == TURNOUT_PROTO_TCP && p->l4_length < sizeof(struct turnout_tcp))
+		TURNOUT_FAULT(p, bad_tcp_header);
+	if (protocol == TURNOUT_PROTO_UDP && p->l4_length < sizeof(struct turnout_udp))
+		TURNOUT_FAULT(p, bad_udp_length);
+	if (p->l4_length < 4)
+		return;
 	/* One pointer for check and access, or the verifier does not see that they belong together.
 	 */
 	asm volatile("" : "+r"(l4));
 	if (l4 + 4 > end) {
-		p->shape = TURNOUT_SHAPE_PORTLESS;
 		TURNOUT_FAULT(p, truncated);
 		return;
 	}
@@ -114,9 +124,9 @@ turnout_parse_l4(const void *l4, const void *end, __u8 protocol, struct turnout_
 			return;
 		}
 		header = (tcp->offset >> 4) * 4;
-		if (header < 20 || header > p->l4_length)
+		if (header < sizeof(*tcp) || header > p->l4_length)
 			TURNOUT_FAULT(p, bad_tcp_header);
-		p->opens = (tcp->flags & 0x12) == 0x02;
+		p->opens = (tcp->flags & tcp_flags) == tcp_open;
 	} else {
 		const struct turnout_udp *udp = l4;
 		__u32 length;
@@ -126,11 +136,16 @@ turnout_parse_l4(const void *l4, const void *end, __u8 protocol, struct turnout_
 			return;
 		}
 		length = __builtin_bswap16(udp->length);
-		if (length < 8 || length > p->l4_length)
+		if (length < sizeof(*udp) || length > p->l4_length)
 			TURNOUT_FAULT(p, bad_udp_length);
 		/* A datagram that ends before its packet leaves bytes no checksum covers. */
 		p->summed = p->summed && udp->sum && length == p->l4_length;
 	}
+}
+
+static inline __attribute__((always_inline)) int turnout_has_ports(__u8 protocol)
+{
+	return protocol == TURNOUT_PROTO_TCP || protocol == TURNOUT_PROTO_UDP;
 }
 
 static inline __attribute__((always_inline)) void
@@ -151,34 +166,35 @@ turnout_parse_ipv4(const void *l3, const void *end, struct turnout_packet *p)
 	p->ip_length = __builtin_bswap16(ip->length);
 	p->summed = 1;
 	header = (ip->version_ihl & 15) * 4;
-	p->l4_offset = header;
 	p->l4_length = p->ip_length - header;
-	if (header < sizeof(*ip) || header > p->ip_length)
-		TURNOUT_FAULT(p, bad_ip_header);
-	if (p->ip_length > end - l3)
-		TURNOUT_FAULT(p, truncated);
-	if (!ip->ttl)
-		TURNOUT_FAULT(p, ttl_expired);
 	fragment = ip->fragment & 0xff3f; /* MF and offset, as loaded */
-	if (ip->protocol == TURNOUT_PROTO_TCP || ip->protocol == TURNOUT_PROTO_UDP) {
-		if (fragment) {
-			p->fault = TURNOUT_REASON_fragment;
-			if (fragment & 0xff1f) {
-				p->shape = TURNOUT_SHAPE_PORTLESS;
-				p->flow.protocol = ip->protocol;
-				return;
-			}
-		}
-		turnout_parse_l4(l3 + header, end, ip->protocol, p);
-	} else {
+	if (!turnout_has_ports(ip->protocol)) {
 		const __u8 *type = l3 + sizeof(*ip);
 
 		p->shape = TURNOUT_SHAPE_OTHER;
 		if (ip->protocol == TURNOUT_PROTO_ICMP && !fragment && header == sizeof(*ip) &&
-		    p->l4_length >= 8 && (const void *)(type + 8) <= end && type[0] == 8 &&
-		    type[1] == 0)
+		    p->ip_length >= sizeof(*ip) + 8 && (const void *)(type + 8) <= end &&
+		    type[0] == 8 && type[1] == 0)
 			p->shape = TURNOUT_SHAPE_ECHO;
+	} else if (header < sizeof(*ip) || header > p->ip_length) {
+		p->flow.protocol = ip->protocol;
+		p->shape = TURNOUT_SHAPE_PORTLESS;
+		TURNOUT_FAULT(p, bad_ip_header);
+		return;
+	} else if (fragment & 0xff1f) {
+		p->flow.protocol = ip->protocol;
+		p->shape = TURNOUT_SHAPE_PORTLESS;
+		TURNOUT_FAULT(p, fragment);
+		return;
 	}
+	if (fragment)
+		TURNOUT_FAULT(p, fragment);
+	if (!ip->ttl)
+		TURNOUT_FAULT(p, ttl_expired);
+	if (p->shape == TURNOUT_SHAPE_UNKNOWN)
+		turnout_parse_l4(l3 + header, end, ip->protocol, p);
+	if (p->ip_length > end - l3)
+		TURNOUT_FAULT(p, truncated);
 }
 
 static inline __attribute__((always_inline)) void
@@ -201,29 +217,20 @@ turnout_parse_ipv6(const void *l3, const void *end, struct turnout_packet *p)
 	p->ip_length = sizeof(*ip) + __builtin_bswap16(ip->payload_length);
 	p->summed = 1;
 	next = ip->next_header;
-	if (p->ip_length > end - l3)
-		TURNOUT_FAULT(p, truncated);
-	if (!ip->hop_limit)
-		TURNOUT_FAULT(p, ttl_expired);
-
 	if (next == TURNOUT_PROTO_ICMPV6) {
 		const __u8 *type = l4;
 
 		p->shape = TURNOUT_SHAPE_OTHER;
-		p->l4_length = p->ip_length - offset;
-		p->l4_offset = offset;
-		if (p->l4_length >= 8 && (const void *)(type + 8) <= end && type[0] == 128 &&
-		    type[1] == 0)
+		if (p->ip_length >= sizeof(*ip) + 8 && (const void *)(type + 8) <= end &&
+		    type[0] == 128 && type[1] == 0)
 			p->shape = TURNOUT_SHAPE_ECHO;
-		return;
-	}
-	if (next != TURNOUT_PROTO_TCP && next != TURNOUT_PROTO_UDP) {
+	} else if (!turnout_has_ports(next)) {
 		p->summed = 0;
 #pragma unroll
 		for (int i = 0; i <= TURNOUT_MAX_EXTENSIONS; i++) {
 			const __u8 *extension = l4;
 
-			if (next == TURNOUT_PROTO_TCP || next == TURNOUT_PROTO_UDP)
+			if (turnout_has_ports(next))
 				break;
 			/* Hop-by-hop, routing, fragment and destination options alone are followed.
 			 */
@@ -232,27 +239,24 @@ turnout_parse_ipv6(const void *l3, const void *end, struct turnout_packet *p)
 				return;
 			}
 			/* What is behind cannot be told: a VIP's own, to be on the safe side. */
+			p->shape = TURNOUT_SHAPE_PORTLESS;
 			if (i == TURNOUT_MAX_EXTENSIONS) {
-				p->shape = TURNOUT_SHAPE_PORTLESS;
 				TURNOUT_FAULT(p, extension_headers);
 				return;
 			}
 			if ((const void *)(extension + 8) > end) {
-				p->shape = TURNOUT_SHAPE_PORTLESS;
 				TURNOUT_FAULT(p, truncated);
 				return;
 			}
 			if (next == 44) {
 				__u16 fragment = *(const __u16 *)(extension + 2) & 0xf9ff;
-				__u16 where = fragment & 0xf8ff;
 
 				next = extension[0];
 				/* An atomic fragment (RFC 6946) is whole. */
 				if (fragment)
-					p->fault = TURNOUT_REASON_fragment;
-				if (where) {
+					TURNOUT_FAULT(p, fragment);
+				if (fragment & 0xf8ff) {
 					p->flow.protocol = next;
-					p->shape = TURNOUT_SHAPE_PORTLESS;
 					return;
 				}
 				l4 += 8;
@@ -265,12 +269,21 @@ turnout_parse_ipv6(const void *l3, const void *end, struct turnout_packet *p)
 				offset += length;
 			}
 		}
+		p->shape = TURNOUT_SHAPE_UNKNOWN;
 	}
-	p->l4_offset = offset;
 	p->l4_length = p->ip_length - offset;
-	if (offset > p->ip_length)
+	if (offset > p->ip_length) {
+		p->flow.protocol = next;
+		p->shape = TURNOUT_SHAPE_PORTLESS;
 		TURNOUT_FAULT(p, bad_ip_header);
-	turnout_parse_l4(l4, end, next, p);
+		return;
+	}
+	if (!ip->hop_limit)
+		TURNOUT_FAULT(p, ttl_expired);
+	if (p->shape == TURNOUT_SHAPE_UNKNOWN)
+		turnout_parse_l4(l4, end, next, p);
+	if (p->ip_length > end - l3)
+		TURNOUT_FAULT(p, truncated);
 }
 
 /* Fills `p` from the frame in [data, end). */
