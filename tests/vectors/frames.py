@@ -8,9 +8,9 @@ from ipaddress import ip_address
 from itertools import product
 from typing import Any
 
-from scapy.layers.inet import GRE, IP, TCP, UDP
+from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
-from scapy.layers.l2 import Dot1Q, Ether
+from scapy.layers.l2 import GRE, Dot1Q, Ether
 from scapy.packet import Packet, Raw
 
 OURS, ROUTER, CLIENT = "02:00:00:00:00:01", "02:00:00:00:00:02", "02:00:00:00:00:03"
@@ -162,6 +162,7 @@ def encapsulated(s: Service, inner: Packet, summed: bool = True, trailer: bytes 
     traffic_class = fresh.tos if four else fresh.tc
     protocol = {"gue": 17, "gre": 47, "ipip": 4 if four else 41}[s["encapsulation"]]
     ends: dict[str, Any] = {"src": s["source"], "dst": s["backend"]}
+    outer: Packet
     if over_four:
         outer = IP(**ends, ttl=64, id=0, flags="DF", tos=traffic_class, proto=protocol)
     else:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from scapy.layers.inet import GRE, ICMP, IP, IPOption_NOP, IPOption_RR
+from scapy.layers.inet import ICMP, IP, IPOption_NOP, IPOption_RR
 from scapy.layers.inet6 import (
     ICMPv6EchoReply,
     ICMPv6EchoRequest,
@@ -19,7 +19,7 @@ from scapy.layers.inet6 import (
     IPv6ExtHdrRouting,
     PadN,
 )
-from scapy.layers.l2 import ARP, Dot1AD, Dot1Q, Ether
+from scapy.layers.l2 import ARP, GRE, Dot1AD, Dot1Q, Ether
 from scapy.packet import Packet, Raw
 
 from tests.vectors.frames import (
