@@ -8,6 +8,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 # What Debian 12 has to provide. Compilers and headers are for the build alone.
 APT := bird2 clang cmake curl ethtool iproute2 libbpf-dev libelf-dev llvm python3-venv zlib1g-dev
 
+C := $(wildcard bpf/*.c bpf/*.h src/core/*.c src/core/*.h bench/*/*.c)
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard bpf/*.c bpf/*.h src/core/*.c src/core/*.h)
 
 .DEFAULT_GOAL := help
@@ -27,13 +28,13 @@ lint: install ## layers, style, types, C
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/clang-format --dry-run --Werror $(wildcard bpf/*.c bpf/*.h src/core/*.c src/core/*.h)
+	@$(BIN)/clang-format --dry-run --Werror $(C)
 	@echo "lint: clean (the C was compiled with -Wall -Wextra -Werror by the build)"
 
 format: install ## put Python and C into shape
 	@$(BIN)/ruff check --fix-only -q .
 	@$(BIN)/ruff format -q .
-	@$(BIN)/clang-format -i $(wildcard bpf/*.c bpf/*.h src/core/*.c src/core/*.h)
+	@$(BIN)/clang-format -i $(C)
 
 bench: install ## speed, as ratios to a reference in the same run
 	@$(SUDO) $(BIN)/python -m bench

@@ -25,6 +25,8 @@ struct turnout_flow {
 	__u8 family; /* 4 or 6 */
 };
 
+_Static_assert(sizeof(struct turnout_flow) == 40, "turnout.core.flow mirrors it");
+
 static inline __attribute__((always_inline)) __u64
 turnout_flow_hash(const struct turnout_flow *flow, __u64 k0, __u64 k1, __u8 client_only)
 {

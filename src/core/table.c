@@ -115,9 +115,10 @@ static uint32_t first_of(const double *free, uint32_t count, double offset, doub
 }
 
 int turnout_table(const uint32_t *offsets, const uint32_t *skips, const uint32_t *weights,
-		  const uint32_t *quotas, uint32_t members, uint32_t size, uint16_t *table)
+		  const uint32_t *quotas, const uint16_t *labels, uint32_t members, uint32_t size,
+		  uint16_t *table)
 {
-	uint32_t tail = 2 * (uint32_t)sqrt(size), head, turn = 0, left = 0;
+	uint32_t tail = sqrt(size), head, turn = 0, left = 0;
 	struct member *state = malloc(members * sizeof(*state));
 	uint64_t *taken = calloc(size / 64 + 1, sizeof(*taken));
 	uint32_t *inverses = malloc(members * sizeof(*inverses));
@@ -151,7 +152,7 @@ int turnout_table(const uint32_t *offsets, const uint32_t *skips, const uint32_t
 			at -= at >= size ? size : 0;
 		}
 		taken[at / 64] |= 1ULL << (at % 64);
-		table[at] = turns[turn];
+		table[at] = labels[turns[turn]];
 		at += skip;
 		m->at = at >= size ? at - size : at;
 	}
@@ -164,7 +165,7 @@ int turnout_table(const uint32_t *offsets, const uint32_t *skips, const uint32_t
 		uint32_t best =
 			first_of(open, left, offsets[member], inverses[member], size, ranks);
 
-		table[(uint32_t)open[best]] = member;
+		table[(uint32_t)open[best]] = labels[member];
 		open[best] = open[--left];
 	}
 	result = 0;

@@ -25,10 +25,11 @@ TURNOUT_EXPORT uint64_t turnout_key4(const uint8_t address[4], uint16_t port, ui
 TURNOUT_EXPORT uint64_t turnout_key6(const uint8_t address[16], uint16_t port, uint8_t protocol);
 TURNOUT_EXPORT uint32_t turnout_bucket(uint64_t key);
 
-/* table.c: the exact Maglev table; 0, or -1 without memory */
+/* table.c: the exact Maglev table, each slot the label of its member; 0, or -1 without memory */
 TURNOUT_EXPORT int turnout_table(const uint32_t *offsets, const uint32_t *skips,
-				 const uint32_t *weights, const uint32_t *quotas, uint32_t members,
-				 uint32_t size, uint16_t *table);
+				 const uint32_t *weights, const uint32_t *quotas,
+				 const uint16_t *labels, uint32_t members, uint32_t size,
+				 uint16_t *table);
 
 /* lookup.c: index of the member for each hash, -1 where nobody may take the flow */
 TURNOUT_EXPORT void turnout_lookup(const uint16_t *table, uint32_t size, const uint8_t *usable,

@@ -38,6 +38,7 @@ class _Flow(ctypes.Structure):
         ("vip_port", ctypes.c_uint8 * 2),
         ("protocol", ctypes.c_uint8),
         ("family", ctypes.c_uint8),
+        ("padding", ctypes.c_uint8 * 2),
     ]
 
 

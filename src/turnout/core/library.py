@@ -32,7 +32,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "turnout_bucket": (c_uint32, [c_uint64]),
     "turnout_table": (
         c_int,
-        [c_void_p, c_void_p, c_void_p, c_void_p, c_uint32, c_uint32, c_void_p],
+        [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_uint32, c_uint32, c_void_p],
     ),
     "turnout_lookup": (
         None,

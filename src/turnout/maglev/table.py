@@ -76,23 +76,32 @@ def build(names: Sequence[str], weights: Sequence[int], size: int) -> NDArray[np
 
     order, seeds = _seeds(tuple(names))
     in_turn = np.asarray(weights, np.uint32)[order]
-    return order.astype(np.uint16)[
-        fill(
-            (seeds[:, 0] % size).astype(np.uint32),
-            (seeds[:, 1] % (size - 1) + 1).astype(np.uint32) if size > 2 else np.ones(len(names)),
-            in_turn,
-            size,
-        )
-    ]
+    offsets = seeds[:, 0] % size
+    # The only skip of two slots is 1, which x mod 1 + 1 gives too.
+    skips = seeds[:, 1] % (size - 1) + 1
+    return fill(offsets, skips, in_turn, size, order)
 
 
-def fill(offsets: ArrayLike, skips: ArrayLike, weights: ArrayLike, size: int) -> NDArray[np.uint16]:
-    """The table of given permutations, members in the order of their turns; shape (size,)."""
+def fill(
+    offsets: ArrayLike,
+    skips: ArrayLike,
+    weights: ArrayLike,
+    size: int,
+    labels: ArrayLike | None = None,
+) -> NDArray[np.uint16]:
+    """The table of given permutations, members in the order of their turns; shape (size,). Each
+    slot holds the label of its member, by default its turn."""
     columns = [np.ascontiguousarray(column, np.uint32) for column in (offsets, skips, weights)]
+    members = len(columns[0])
     columns.append(quotas(columns[2], size))
+    named = np.ascontiguousarray(np.arange(members) if labels is None else labels, np.uint16)
     table = np.empty(size, np.uint16)
     if library().turnout_table(
-        *(column.ctypes.data for column in columns), len(columns[0]), size, table.ctypes.data
+        *(column.ctypes.data for column in columns),
+        named.ctypes.data,
+        members,
+        size,
+        table.ctypes.data,
     ):
         raise MemoryError(f"lookup table of {size} slots")
     return table

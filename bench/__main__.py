@@ -1,0 +1,6 @@
+"""All benchmarks, one after the other: python -m bench."""
+
+from bench.maglev.__main__ import main as maglev
+
+if __name__ == "__main__":
+    maglev([])
