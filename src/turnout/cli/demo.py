@@ -58,16 +58,16 @@ def _report(outcome: lab.Outcome) -> str:
         ],
     )
     broken = table(
-        ("BROKEN CONNECTIONS", "BACKEND", "COUNT"),
+        ("BROKEN IN", "BACKEND", "CONNECTIONS"),
         [(s.step, name, count) for s in outcome.steps for name, count in s.broken.items()],
     )
     carried = table(
         ("INSTANCE", "BACKEND", "CONNECTIONS", "PACKETS"),
         [(row.instance, row.backend, row.new_flows, row.packets) for row in outcome.carried],
     )
-    promises = table(
-        ("STEP", "PROMISE", "KEPT", "FOUND"),
-        [(p.step, p.text, p.kept, p.found) for p in outcome.promises],
+    promises = "\n".join(
+        f"{'kept' if p.kept else 'NOT KEPT':8}  {p.step}: {p.text} ({p.found})"
+        for p in outcome.promises
     )
     broken_promises = sum(not p.kept for p in outcome.promises)
     verdict = (

@@ -18,6 +18,13 @@ from turnout.lab.topology import PORT, ROUTER, Topology
 TURNOUT = (sys.executable, "-m", "turnout")
 
 
+class _Plain(yaml.SafeDumper):
+    """Without anchors, which fleet files may not have."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
 class Lab(Machines):
     """A topology and its fleet file. Nothing runs before it is started."""
 
@@ -40,7 +47,7 @@ class Lab(Machines):
             key = self.directory / "hash.key"
             key.touch(mode=0o600)
             key.write_text(secrets.token_hex(32))
-            self.file.write_text(yaml.safe_dump(dict(self._content), sort_keys=False))
+            self.file.write_text(yaml.dump(dict(self._content), Dumper=_Plain, sort_keys=False))
             self.fleet = config.load(self.file)
         except BaseException:
             self.__exit__(None, None, None)
@@ -57,7 +64,7 @@ class Lab(Machines):
             self.start_instance(host.name)
         self.start_backends(host.name for host in self.topology.backend_hosts())
         names = [host.name for host in self.topology.instance_hosts()]
-        self.wait(lambda: all(self.control(n).exists() for n in names), "daemons of the instances")
+        self.wait(lambda: all(map(self.answers, names)), "daemons of the instances")
         self.wait(lambda: all(not self.down(name) for name in names), "health of all backends")
         self.wait(lambda: self.announcing() == len(names), "routes to all instances")
 
@@ -104,14 +111,21 @@ class Lab(Machines):
         """An instance's control socket, for `turnout show --socket`."""
         return self.directory / f"{instance}.sock"
 
-    def show(self, instance: str, what: str) -> Any:
-        """The document that `turnout show WHAT -o json` prints for an instance."""
-        command = [*TURNOUT, "show", what, "-o", "json", "--socket", str(self.control(instance))]
-        return json.loads(self.run(instance, command).stdout)
+    def answers(self, instance: str) -> bool:
+        """Whether an instance's daemon has started."""
+        return self.run(instance, self._get(instance, "status"), check=False).returncode == 0
+
+    def document(self, instance: str, name: str) -> Any:
+        """What an instance's daemon says at /v1/NAME. Raises LabError where it does not."""
+        return json.loads(self.run(instance, self._get(instance, name)).stdout)
+
+    def _get(self, instance: str, name: str) -> list[str]:
+        control = str(self.control(instance))
+        return ["curl", "-sSf", "-m", "9", "--unix-socket", control, f"http://localhost/v1/{name}"]
 
     def down(self, instance: str) -> set[str]:
         """Backends that an instance does not send to."""
-        document = self.show(instance, "backends")
+        document = self.document(instance, "backends")
         return {row["backend"] for row in document["backends"] if not row["served"]}
 
     def announcing(self) -> int:

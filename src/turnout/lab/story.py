@@ -169,7 +169,7 @@ class Story:
         )
 
     async def _carried(self, instance: str) -> list[Carried]:
-        document = await asyncio.to_thread(self.lab.show, instance, "backends")
+        document = await asyncio.to_thread(self.lab.document, instance, "backends")
         return [
             Carried(instance, row["backend"], row["new_flows"], row["packets"])
             for row in document["backends"]
