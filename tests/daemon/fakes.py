@@ -43,11 +43,18 @@ class World:
     times: list[float] = field(default_factory=list)
     plans: list[Plan] = field(default_factory=list)
     routes: list[str] = field(default_factory=list)
-    verdict: dict[MemberKey, FakeVerdict] = field(default_factory=dict)
+    verdict: dict[MemberKey, FakeVerdict] = field(
+        default_factory=lambda: {
+            WEB1: FakeVerdict(False, "asked"),
+            WEB2: FakeVerdict(False, "asked"),
+        }
+    )
     followed: Mapping[MemberKey, tuple[Check, Address]] = field(default_factory=dict)
     hops: dict[Address, NextHop] = field(
         default_factory=lambda: {ip_address("10.0.2.11"): HOP, ip_address("10.0.2.12"): HOP}
     )
+    asked: int = 0
+    """How often for next hops."""
     failures: list[Exception] = field(default_factory=list)
     """Raised by the next applies, in order."""
     announcement_failures: list[Exception] = field(default_factory=list)
@@ -113,6 +120,7 @@ class _Neighbours:
         self.world = world
 
     async def next_hops(self, addresses: Iterable[Address]) -> Mapping[Address, NextHop]:
+        self.world.asked += 1
         return {
             address: self.world.hops[address] for address in addresses if address in self.world.hops
         }

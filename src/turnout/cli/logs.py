@@ -14,6 +14,7 @@ def configure_logs() -> None:
     if sys.stderr.isatty():
         processors.append(structlog.dev.ConsoleRenderer())
     else:
+        processors.append(structlog.processors.format_exc_info)
         processors.append(structlog.processors.JSONRenderer())
     structlog.configure(
         processors=processors, logger_factory=structlog.PrintLoggerFactory(sys.stderr)

@@ -43,6 +43,12 @@ class Configuration:
             if member.check is not None
         }
 
+    def first_round_s(self) -> float:
+        """Within which every healthy member has come up: the first question is put within one
+        interval, and it takes `rise` answers."""
+        checks = {check for check, _ in self.checked().values()}
+        return max((c.interval_s * (c.rise + 1) + c.timeout_s for c in checks), default=0.0)
+
 
 def read(path: Path, instance: str) -> Configuration:
     """Read the fleet file for one instance.

@@ -39,7 +39,8 @@ class Neighbours(Protocol):
         """Next hop of each address that has one."""
 
     async def watch(self, changed: Callable[[], None]) -> None:
-        """Call `changed` whenever a next hop may have changed, until cancelled."""
+        """Call `changed` whenever a next hop may have changed, until cancelled; and once at the
+        beginning, since what changed before was not seen."""
 
 
 class Announcer(Protocol):

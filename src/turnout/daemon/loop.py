@@ -1,7 +1,7 @@
 """The reconcile loop: whatever happens, compute the plan, compare, apply the difference.
 
 Start, reload, a change of health or of a next hop and a slow tick all take the one path
-`Daemon.reconcile`. Events only say that something is to be done; what is to be done is always
+`Daemon._reconcile`. Events only say that something is to be done; what is to be done is always
 computed from the whole of what is known. So a lost event costs one tick, a burst costs one
 pass, and after a failure the next pass begins where the first one should have ended.
 
@@ -11,7 +11,7 @@ counters or plan another table beside it.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import NoReturn
 
 import structlog
@@ -21,11 +21,14 @@ from turnout.config import Address, ConfigError
 from turnout.daemon.configuration import Configuration, RefusalError, check_reload
 from turnout.daemon.effects import Effects
 from turnout.daemon.snapshot import MemberStatus, Snapshot, member_status
-from turnout.plan import Counters, MemberKey, Observed, Plan, compile, diff
+from turnout.plan import Counters, MemberKey, NextHop, Observed, Plan, compile, diff
 from turnout.xdp import DataPlaneError
 
 COALESCE_S = 0.01
 """Wait after the first event of a burst, so that a burst makes one plan."""
+SETTLE_S = 0.1
+"""Wait after the first of several changes of routes and neighbours: they come in floods, and to ask
+for all next hops takes about a millisecond each."""
 TICK_S = 10.0
 """A pass without an event: retries what failed, restores what others removed."""
 RETRY_S = 1.0
@@ -34,7 +37,7 @@ GRACE_S = 1.0
 """Between withdrawal and detaching: routers turn away while the flows still on their way are
 forwarded."""
 
-RELOAD, HEALTH, NEXT_HOPS, TICK = "reload", "health", "next hops", "tick"
+START, RELOAD, HEALTH, NEXT_HOPS, TICK = "start", "reload", "health", "next hops", "tick"
 
 
 class StartError(Exception):
@@ -61,8 +64,10 @@ class Daemon:
         self._failure = ""
         self._plan: Plan | None = None
         self._announced: tuple[Address, ...] = ()
+        self._hops: Mapping[Address, NextHop] = {}
         self._members: dict[MemberKey, MemberStatus] = {}
         self._started = wall_clock()
+        self._settling: asyncio.TimerHandle | None = None
         self._wanted = asyncio.Event()
         self._causes: dict[str, None] = {}
         self._take(configuration)
@@ -83,7 +88,7 @@ class Daemon:
         Raises StartError where the first pass fails; nothing is announced or attached then.
         """
         try:
-            await self.reconcile("start")
+            await self._reconcile((START,))
         except Exception as error:
             await self._stop()
             raise StartError(described(error)) from error
@@ -96,7 +101,7 @@ class Daemon:
             await asyncio.wait([keeping])
             await self._stop()
 
-    async def reconcile(self, cause: str) -> None:
+    async def _reconcile(self, causes: Collection[str]) -> None:
         """Compute the plan, hold it, announce what it serves.
 
         Raises whatever an effect raises; what was in force before then still is, except that
@@ -104,19 +109,47 @@ class Daemon:
         """
         configuration = self._configuration
         self._see_members()
-        addresses = dict.fromkeys(configuration.addresses().values())
-        hops = await self._effects.neighbours.next_hops(addresses)
-        plan = self._compile(configuration, Observed(up=self._up(configuration), next_hops=hops))
+        # A change of health is in force at once: it does not wait for all next hops.
+        if causes != {HEALTH}:
+            addresses = dict.fromkeys(configuration.addresses().values())
+            self._hops = await self._effects.neighbours.next_hops(addresses)
+        plan = self._compile(configuration, Observed(self._up(configuration), self._hops))
         # Withdrawn before the data plane stops serving, announced once it serves.
-        served = set(plan.announced)
+        announced = self._ready(plan)
+        served = set(announced)
         if not served.issuperset(self._announced):
             await self._announce(tuple(vip for vip in self._announced if vip in served))
         steps = diff(self._plan, plan)
         self._effects.data_plane.apply(plan)
         if steps or self._applied != self._generation:
-            self._log.info("applied", cause=cause, generation=self._generation, steps=len(steps))
+            self._log.info(
+                "applied", cause=", ".join(causes), generation=self._generation, steps=len(steps)
+            )
         self._plan, self._applied = plan, self._generation
-        await self._announce(plan.announced)
+        await self._announce(announced)
+
+    def _ready(self, plan: Plan) -> tuple[Address, ...]:
+        """VIPs to announce: those that are served, not before the first round of checks is over.
+
+        Flows that came while but some members are known would go to other members than the ones
+        that all instances choose, and move once those are known.
+        """
+        over = asyncio.get_running_loop().time() >= self._first_round_over
+        unknown = set() if over else self._unknown()
+        fleet = self._configuration.fleet
+        waiting = {
+            service.vip
+            for service in fleet.services.values()
+            if any((m.pool, m.backend) in unknown for m in fleet.pools[service.pool].members)
+        }
+        return tuple(v for v in plan.announced if v in self._announced or v not in waiting)
+
+    def _unknown(self) -> set[MemberKey]:
+        return {key for key, status in self._members.items() if status.state == "unknown"}
+
+    def _first_round_ends(self) -> None:
+        if self._unknown():
+            self.want(HEALTH)
 
     def snapshot(self) -> Snapshot:
         """What is known and in force now."""
@@ -144,11 +177,17 @@ class Daemon:
                 self._follow("checks", lambda: effects.health.run(lambda: self.want(HEALTH)))
             )
             tasks.create_task(
-                self._follow(
-                    "neighbours", lambda: effects.neighbours.watch(lambda: self.want(NEXT_HOPS))
-                )
+                self._follow("neighbours", lambda: effects.neighbours.watch(self._hops_changed))
             )
             tasks.create_task(self._passes())
+
+    def _hops_changed(self) -> None:
+        if self._settling is None:
+            self._settling = asyncio.get_running_loop().call_later(SETTLE_S, self._hops_settled)
+
+    def _hops_settled(self) -> None:
+        self._settling = None
+        self.want(NEXT_HOPS)
 
     async def _stop(self) -> None:
         serving = self._announced or (self._plan is not None and self._plan.announced)
@@ -170,12 +209,12 @@ class Daemon:
                 await asyncio.sleep(COALESCE_S)
             except TimeoutError:
                 self.want(TICK)
-            causes, self._causes = self._causes, {}
+            causes, self._causes = self._causes.keys(), {}
             self._wanted.clear()
-            if RELOAD in causes:
-                self._reload()
             try:
-                await self.reconcile(", ".join(causes))
+                if RELOAD in causes:
+                    self._reload()
+                await self._reconcile(causes)
                 self._failure = ""
             except Exception as error:
                 self._failure = described(error)
@@ -185,6 +224,7 @@ class Daemon:
                     error=self._failure,
                     generation=self._generation,
                     in_force=self._applied,
+                    exc_info=not isinstance(error, OSError | DataPlaneError),
                 )
 
     def _reload(self) -> None:
@@ -205,6 +245,9 @@ class Daemon:
     def _take(self, configuration: Configuration) -> None:
         self._configuration = configuration
         self._effects.health.follow(configuration.checked())
+        loop, patience_s = asyncio.get_running_loop(), configuration.first_round_s()
+        self._first_round_over = loop.time() + patience_s
+        loop.call_later(patience_s, self._first_round_ends)
         fleet = configuration.fleet
         for warning in fleet.warnings:
             self._log.warning("configuration_warning", warning=warning.at(fleet.path))

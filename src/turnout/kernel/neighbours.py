@@ -59,10 +59,12 @@ async def netlink() -> AsyncIterator[AsyncIPRoute]:
 
 
 async def watch(changed: Callable[[], None]) -> None:
-    """Call `changed` at every change of links, routes and neighbours, until cancelled."""
+    """Call `changed` at every change of links, routes and neighbours, until cancelled; and once at
+    the beginning, since what changed before was not seen."""
     groups = RTMGRP_LINK | RTMGRP_NEIGH | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE
     async with AsyncIPRoute() as connection:
         await connection.bind(groups=groups)
+        changed()
         while True:
             async for _ in connection.get():
                 changed()

@@ -50,7 +50,7 @@ class Neighbours:
         return NextHop(link.parent if link.vlan else link.index, link.vlan, link.mac, mac, mtu)
 
     async def watch(self, changed: Callable[[], None]) -> None:
-        """Call `changed` whenever a next hop may have changed, until cancelled."""
+        """Call `changed` now and whenever a next hop may have changed, until cancelled."""
         await neighbours.watch(changed)
 
     async def __aenter__(self) -> Self:
