@@ -7,7 +7,6 @@ from turnout.daemon.effects import (
     Effects,
     Health,
     Neighbours,
-    Prober,
     Verdict,
 )
 from turnout.daemon.loop import Daemon, StartError
@@ -23,7 +22,6 @@ __all__ = [
     "MemberState",
     "MemberStatus",
     "Neighbours",
-    "Prober",
     "RefusalError",
     "Snapshot",
     "StartError",

@@ -48,11 +48,6 @@ class Announcer(Protocol):
         """Make exactly these VIPs announced."""
 
 
-class Prober(Protocol):
-    async def probe(self, check: Check, address: Address) -> str | None:
-        """Ask once. None: success; else why not, in a few words."""
-
-
 class Verdict(Protocol):
     """What the checks say of one member."""
 
