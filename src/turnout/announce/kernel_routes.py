@@ -6,9 +6,8 @@ for a VIP must not leave the instance unencapsulated.
 
 from collections.abc import Iterable
 
-from pyroute2 import AsyncIPRoute
-
 from turnout.config import Address, Announcement
+from turnout.kernel.netlink import Netlink
 from turnout.kernel.routes import add_blackhole, host_routes, remove_blackhole
 
 
@@ -23,7 +22,7 @@ class KernelRoutes:
         """Make exactly these VIPs announced: what is missing is added, what is ours and not
         wanted is removed, whoever did it. Raises OSError or NetlinkError."""
         wanted = set(vips)
-        async with AsyncIPRoute() as netlink:
+        async with Netlink() as netlink:
             present = await host_routes(netlink, self._table, self._protocol)
             for vip in wanted - present:
                 await add_blackhole(netlink, vip, self._table, self._protocol)

@@ -2,24 +2,42 @@
 
 import socket
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 
-from pyroute2 import AsyncIPRoute, NetlinkError
 from pyroute2.netlink.rtnl import (
     RTMGRP_IPV4_ROUTE,
+    RTMGRP_IPV4_RULE,
     RTMGRP_IPV6_ROUTE,
+    RTMGRP_IPV6_RULE,
     RTMGRP_LINK,
     RTMGRP_NEIGH,
 )
 
+from turnout.kernel.netlink import Netlink, NetlinkError
+
 Address = IPv4Address | IPv6Address
 
+# linux/rtnetlink.h
+_GROUPS = (
+    RTMGRP_LINK
+    | RTMGRP_NEIGH
+    | RTMGRP_IPV4_ROUTE
+    | RTMGRP_IPV6_ROUTE
+    | RTMGRP_IPV4_RULE
+    | RTMGRP_IPV6_RULE
+)
+_RTN_UNICAST = 1
+
 # linux/neighbour.h
-_NUD_VALID = 0x02 | 0x04 | 0x08 | 0x10 | 0x40 | 0x80
-"""Reachable, stale, delay, probe, noarp, permanent."""
+_NUD_STALE = 0x04
+_NUD_FIXED = 0x40 | 0x80
+"""noarp, permanent."""
+_NUD_VALID = 0x02 | _NUD_STALE | 0x08 | 0x10 | _NUD_FIXED
+"""reachable, stale, delay, probe, and the fixed ones."""
+_NTF_EXT_LEARNED = 0x10
 _NTF_EXT_MANAGED = 1
 
 
@@ -31,7 +49,7 @@ class Link:
     mac: bytes
     mtu: int
     parent: int
-    """Index of the interface that a VLAN stands on, else its own."""
+    """Index of the interface that a VLAN stands on."""
     vlan: int
     """VLAN id, 0 where it is no VLAN."""
 
@@ -51,26 +69,39 @@ Neighbour = tuple[int, Address]
 """Interface index and address."""
 
 
-@asynccontextmanager
-async def netlink() -> AsyncIterator[AsyncIPRoute]:
-    """A connection to the kernel."""
-    async with AsyncIPRoute() as connection:
-        yield connection
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the kernel has of a neighbour."""
+
+    mac: bytes | None
+    """None while it is not resolved."""
+    managed: bool
+    """The kernel keeps it resolved by itself."""
+    fixed: bool
+    """Somebody else's word, which never ages: permanent, without ARP, or learned elsewhere."""
 
 
-async def watch(changed: Callable[[], None]) -> None:
-    """Call `changed` at every change of links, routes and neighbours, until cancelled; and once at
-    the beginning, since what changed before was not seen."""
-    groups = RTMGRP_LINK | RTMGRP_NEIGH | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE
-    async with AsyncIPRoute() as connection:
-        await connection.bind(groups=groups)
-        changed()
+async def changes(
+    begun: Callable[[], None],
+) -> AsyncIterator[tuple[Neighbour, Entry | None] | None]:
+    """What changes from now on: a neighbour with its new entry (None: deleted), or None for a
+    link, a route or a rule. `begun` is called when nothing is missed any more.
+
+    Raises OSError where the kernel had to leave changes out.
+    """
+    async with Netlink() as connection:
+        await connection.bind(groups=_GROUPS)
+        begun()
         while True:
-            async for _ in connection.get():
-                changed()
+            async for message in connection.get():
+                if message["event"] not in ("RTM_NEWNEIGH", "RTM_DELNEIGH"):
+                    yield None
+                elif message.get_attr("NDA_DST"):
+                    deleted = message["event"] == "RTM_DELNEIGH"
+                    yield _neighbour(message), None if deleted else _entry(message)
 
 
-async def links(netlink: AsyncIPRoute) -> dict[int, Link]:
+async def links(netlink: Netlink) -> dict[int, Link]:
     """All interfaces by index."""
     found = {}
     async for message in await netlink.link("dump"):
@@ -82,18 +113,18 @@ async def links(netlink: AsyncIPRoute) -> dict[int, Link]:
             index=message["index"],
             mac=_mac(message.get_attr("IFLA_ADDRESS")),
             mtu=message.get_attr("IFLA_MTU"),
-            parent=message.get_attr("IFLA_LINK") or message["index"],
+            parent=message.get_attr("IFLA_LINK") or 0,
             vlan=vlan,
         )
     return found
 
 
-async def way_to(netlink: AsyncIPRoute, address: Address) -> Way | None:
+async def way_to(netlink: Netlink, address: Address) -> Way | None:
     """The kernel's route. None where there is no route, or where it does not lead to another host."""
     try:
         for route in await netlink.route("get", dst=str(address), family=_family(address)):
             oif = route.get_attr("RTA_OIF")
-            if route["type"] != 1 or not oif:
+            if route["type"] != _RTN_UNICAST or not oif:
                 return None
             gateway = route.get_attr("RTA_GATEWAY")
             via = route.get_attr("RTA_VIA")
@@ -107,36 +138,50 @@ async def way_to(netlink: AsyncIPRoute, address: Address) -> Way | None:
     return None
 
 
-async def resolved(netlink: AsyncIPRoute) -> dict[Neighbour, bytes]:
-    """MAC of every neighbour that has one."""
-    found = {}
-    for family in (socket.AF_INET, socket.AF_INET6):
-        async for message in await netlink.neigh("dump", family=family):
-            mac = message.get_attr("NDA_LLADDR")
-            if mac and message["state"] & _NUD_VALID:
-                key = message["ifindex"], ip_address(message.get_attr("NDA_DST"))
-                found[key] = _mac(mac)
-    return found
-
-
-async def manage(netlink: AsyncIPRoute, neighbour: Neighbour, managed: bool) -> None:
-    """Have the kernel keep a neighbour resolved by itself, or leave it to its use again.
-
-    One that is not there is begun.
-    """
-    ifindex, address = neighbour
-    request: dict[str, Any] = {
-        "family": _family(address),
-        "ifindex": ifindex,
-        "dst": str(address),
-        "state": 0,
-        "NDA_FLAGS_EXT": _NTF_EXT_MANAGED if managed else 0,
+async def entries(netlink: Netlink) -> dict[Neighbour, Entry]:
+    """All neighbours."""
+    return {
+        _neighbour(message): _entry(message)
+        for family in (socket.AF_INET, socket.AF_INET6)
+        async for message in await netlink.neigh("dump", family=family)
     }
+
+
+async def manage(netlink: Netlink, neighbour: Neighbour) -> None:
+    """Have the kernel keep a neighbour resolved by itself. One that is not there is begun."""
+    with suppress(NetlinkError):  # The interface has gone meanwhile.
+        await netlink.neigh(
+            "replace", **_request(neighbour), state=0, NDA_FLAGS_EXT=_NTF_EXT_MANAGED
+        )
+
+
+async def release(netlink: Netlink, neighbour: Neighbour) -> None:
+    """Leave a neighbour to its use again."""
     try:
-        await netlink.neigh("replace" if managed else "change", **request)
+        await netlink.neigh("change", **_request(neighbour), state=_NUD_STALE)
     except NetlinkError:
-        # The interface or the entry has gone meanwhile: the next call sees what there is.
-        return
+        # Not resolved: nothing is lost with it. Or gone already.
+        with suppress(NetlinkError):
+            await netlink.neigh("del", **_request(neighbour))
+
+
+def _request(neighbour: Neighbour) -> dict[str, Any]:
+    ifindex, address = neighbour
+    return {"family": _family(address), "ifindex": ifindex, "dst": str(address)}
+
+
+def _neighbour(message: Any) -> Neighbour:
+    return message["ifindex"], ip_address(message.get_attr("NDA_DST"))
+
+
+def _entry(message: Any) -> Entry:
+    state = message["state"]
+    mac = message.get_attr("NDA_LLADDR") if state & _NUD_VALID else None
+    return Entry(
+        mac=_mac(mac) or None,
+        managed=bool((message.get_attr("NDA_FLAGS_EXT") or 0) & _NTF_EXT_MANAGED),
+        fixed=bool(state & _NUD_FIXED or message["flags"] & _NTF_EXT_LEARNED),
+    )
 
 
 def _family(address: Address) -> int:

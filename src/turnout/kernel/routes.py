@@ -3,14 +3,14 @@
 import socket
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
-from pyroute2 import AsyncIPRoute
+from turnout.kernel.netlink import Netlink
 
 Address = IPv4Address | IPv6Address
 
 _FAMILIES = (socket.AF_INET, socket.AF_INET6)
 
 
-async def host_routes(netlink: AsyncIPRoute, table: int, protocol: int) -> set[Address]:
+async def host_routes(netlink: Netlink, table: int, protocol: int) -> set[Address]:
     """Destinations of the host routes in `table` that have `protocol`."""
     found = set()
     for family in _FAMILIES:
@@ -27,14 +27,12 @@ def _table(route: object) -> int:
     return int(route.get_attr("RTA_TABLE"))  # type: ignore[attr-defined]
 
 
-async def add_blackhole(netlink: AsyncIPRoute, address: Address, table: int, protocol: int) -> None:
+async def add_blackhole(netlink: Netlink, address: Address, table: int, protocol: int) -> None:
     """A host route that discards. Raises NetlinkError."""
     await netlink.route("replace", **_route(address, table, protocol))
 
 
-async def remove_blackhole(
-    netlink: AsyncIPRoute, address: Address, table: int, protocol: int
-) -> None:
+async def remove_blackhole(netlink: Netlink, address: Address, table: int, protocol: int) -> None:
     """Raises NetlinkError."""
     await netlink.route("del", **_route(address, table, protocol))
 

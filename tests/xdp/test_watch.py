@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from turnout.kernel import neighbours, netns
+from turnout.kernel import netns
+from turnout.xdp import Neighbours
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def namespace() -> Iterator[str]:
 def test_what_changed_before_is_told_at_the_beginning(namespace: str) -> None:
     async def told() -> None:
         said = asyncio.Event()
-        watching = asyncio.create_task(neighbours.watch(said.set))
+        watching = asyncio.create_task(Neighbours().watch(said.set))
         try:
             async with asyncio.timeout(10):
                 await said.wait()
