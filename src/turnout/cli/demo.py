@@ -25,6 +25,7 @@ def command(output: str) -> None:
     try:
         say("a network of namespaces: client, router, two instances, four backends")
         with lab.Lab(lab.Topology()) as network:
+            say("BIRD, turnout run, turnout agent and web servers start in it")
             network.start_all()
             outcome = asyncio.run(lab.Story(network, say).tell())
     except (lab.LabError, OSError) as error:
@@ -65,9 +66,9 @@ def _report(outcome: lab.Outcome) -> str:
         ("INSTANCE", "BACKEND", "CONNECTIONS", "PACKETS"),
         [(row.instance, row.backend, row.new_flows, row.packets) for row in outcome.carried],
     )
-    promises = "\n".join(
-        f"{'kept' if p.kept else 'NOT KEPT':8}  {p.step}: {p.text} ({p.found})"
-        for p in outcome.promises
+    promises = table(
+        ("STEP", "PROMISE", "KEPT", "FOUND"),
+        [(p.step, p.text, p.kept, p.found) for p in outcome.promises],
     )
     broken_promises = sum(not p.kept for p in outcome.promises)
     verdict = (

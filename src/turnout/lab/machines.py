@@ -53,6 +53,8 @@ class Machines:
         return self.record.directory
 
     def __enter__(self) -> Self:
+        if os.geteuid() != 0:
+            raise LabError("namespaces, BPF and XDP need root")
         register(self.record)
         if threading.current_thread() is threading.main_thread():
             self._previous = signal.signal(signal.SIGTERM, _terminated)

@@ -4,17 +4,19 @@ from collections.abc import Collection
 
 import numpy as np
 
-from turnout import daemon, maglev
-from turnout.config import Fleet
+from turnout import config, maglev, plan
 from turnout.core import TCP, Flow, flow_hash
 
 
 class Oracle:
     """Answers for the TCP services of a fleet."""
 
-    def __init__(self, fleet: Fleet) -> None:
+    def __init__(self, fleet: config.Fleet) -> None:
         self._fleet = fleet
-        self._keys = daemon.read(fleet.path, next(iter(fleet.instances))).hash_keys
+        master = config.read_key(fleet.key_file) if fleet.key_file else b""
+        self._keys = {
+            pool.hash_key: plan.hash_key(master, pool.hash_key) for pool in fleet.pools.values()
+        }
         self._services = {
             (service.vip, service.port): service
             for service in fleet.services.values()

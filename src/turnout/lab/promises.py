@@ -73,9 +73,9 @@ def judge_shares(carried: Sequence[Carried], instances: int, answered: int) -> P
     fair = len(flows) == instances and min(flows.values()) >= total / instances / 2
     return Promise(
         ALL_UP,
-        "every instance carries a fair share, and no connection goes uncounted",
+        "instances share fairly; no connection is uncounted",
         fair and total >= answered,
-        f"{' and '.join(f'{n} by {name}' for name, n in flows.items())}; {answered} answered",
+        f"{', '.join(f'{n} by {name}' for name, n in flows.items())}; {answered} answered",
     )
 
 
@@ -84,12 +84,10 @@ def _settled(step: str, conversations: Sequence[Conversation], due: Mapping[Flow
     begun = [c for c in conversations if c.began == step and c.answered[step]]
     strayed = [c for c in begun if c.backend != due[c.flow]]
     answers = sum(c.answered[step] for c in conversations)
-    found = f"{answers} answers, {len(broken)} broken"
-    if strayed:
-        found += f", {len(strayed)} of {len(begun)} new connections at another backend"
+    found = f"{answers} answers, {len(broken)} broken, {len(strayed)} astray"
     return Promise(
         step,
-        "nothing breaks; new connections are where the lookup table puts them",
+        "nothing breaks; the lookup table is obeyed",
         answers > 0 and len(begun) > 0 and not broken and not strayed,
         found + _reasons(broken),
     )
@@ -102,8 +100,7 @@ def _death(conversations: Sequence[Conversation], homes: Homes) -> Promise:
         DEATH,
         f"only connections of {MORTAL} break",
         len(broken) > 0 and not others,
-        f"{len(broken) - len(others)} of {MORTAL} broken, {len(others)} of others"
-        + _reasons(others),
+        f"{len(broken) - len(others)} of its own, {len(others)} of others" + _reasons(others),
     )
 
 
@@ -123,10 +120,10 @@ def _return(conversations: Sequence[Conversation], homes: Homes) -> Promise:
     others = [c for c in broken if homes.home[c.flow] != MORTAL or c.backend == MORTAL]
     return Promise(
         RETURN,
-        f"those connections break that others held for {MORTAL}, and only those",
+        f"only connections that others held for {MORTAL} break, and all of those",
         len(lent) > 0 and not kept and not others,
-        f"{len(broken) - len(others)} held for it broken, {len(kept)} not, "
-        f"{len(others)} others broken" + _reasons(others),
+        f"{len(broken) - len(others)} of these, {len(others)} others; {len(kept)} did not"
+        + _reasons(others),
     )
 
 
@@ -137,10 +134,9 @@ def _kill(conversations: Sequence[Conversation]) -> Promise:
     gone_on = [c for c in standing if c.answered[GONE]]
     return Promise(
         KILL,
-        "connections move to another instance and keep their backend",
+        "connections move and keep their backend",
         len(standing) > 0 and len(gone_on) == len(standing) and not broken,
-        f"{len(gone_on)} of {len(standing)} lasting connections went on, {len(broken)} broken"
-        + _reasons(broken),
+        f"{len(gone_on)} of {len(standing)} went on, {len(broken)} broken" + _reasons(broken),
     )
 
 

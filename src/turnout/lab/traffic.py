@@ -1,6 +1,7 @@
 """Requests from a client: connections that last, and new ones all the time."""
 
 import asyncio
+import itertools
 import socket
 import time
 from collections import Counter
@@ -67,6 +68,8 @@ class Load:
         self.tallies: dict[str, Tally] = {}
         self._client = next(h for h in machines.topology.client_hosts() if h.name == client)
         self._stopping = asyncio.Event()
+        # Each port once: a backend that has just died still knows the connections it had.
+        self._ports = itertools.count(10_000)
 
     async def run(self, lasting: int) -> None:
         """`lasting` connections that last, each opened again when it breaks, and a new one for
@@ -104,8 +107,8 @@ class Load:
         family = socket.AF_INET if vip.version == 4 else socket.AF_INET6
         connection = self.machines.socket(self._client.name, family, socket.SOCK_STREAM)
         connection.setblocking(False)
-        connection.bind((str(own), 0))
-        flow = Flow(own, vip, connection.getsockname()[1], self.port, TCP)
+        flow = Flow(own, vip, next(self._ports), self.port, TCP)
+        connection.bind((str(own), flow.source_port))
         talk = Conversation(flow, lasting, self.step)
         self.conversations.append(talk)
         with closing(connection):
