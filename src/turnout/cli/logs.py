@@ -1,21 +1,30 @@
 """Logs of a long-running command: one event a line on standard error."""
 
+import logging
 import sys
 
 import structlog
 
 
 def configure_logs() -> None:
-    """Words for a terminal, JSON for everything else."""
-    processors: list[structlog.typing.Processor] = [
+    """Words for a terminal, JSON for everything else; also for what libraries have to say."""
+    shared: list[structlog.typing.Processor] = [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    if sys.stderr.isatty():
-        processors.append(structlog.dev.ConsoleRenderer())
-    else:
-        processors.append(structlog.processors.format_exc_info)
-        processors.append(structlog.processors.JSONRenderer())
-    structlog.configure(
-        processors=processors, logger_factory=structlog.PrintLoggerFactory(sys.stderr)
+    rendered: list[structlog.typing.Processor] = (
+        [structlog.dev.ConsoleRenderer()]
+        if sys.stderr.isatty()
+        else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     )
+    structlog.configure(
+        processors=[*shared, *rendered], logger_factory=structlog.PrintLoggerFactory(sys.stderr)
+    )
+    libraries = logging.StreamHandler(sys.stderr)
+    libraries.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *rendered],
+        )
+    )
+    logging.basicConfig(level=logging.WARNING, handlers=[libraries])
