@@ -162,6 +162,7 @@ def test_a_burst_makes_one_pass(tmp_path: Path) -> None:
         for _burst in range(100):
             world.check_says(WEB1, up=True)
             world.check_says(WEB2, up=True)
+            await asyncio.sleep(COALESCE_S / 200)
         await settle()
         assert len(world.plans) == before + 1
 
@@ -355,6 +356,23 @@ def test_reload_takes_the_new_file_and_keeps_verdicts(tmp_path: Path) -> None:
     assert events(logs, "applied")[-1]["cause"] == "reload"
     # web2 drains, a service and its VIP are added.
     assert events(logs, "applied")[-1]["steps"] == 3
+
+
+def test_the_checks_follow_the_configuration(tmp_path: Path) -> None:
+    world = World()
+
+    async def scene(daemon: Daemon) -> None:
+        assert {key: str(address) for key, (_, address) in world.followed.items()} == {
+            WEB1: "10.0.2.11",
+            WEB2: "10.0.2.12",
+        }
+        configuration(tmp_path, FLEET.replace("web1: {}, ", "").replace("10.0.2.12", "10.0.2.22"))
+        daemon.reload()
+        await settle()
+        ((key, (check, address)),) = world.followed.items()
+        assert (key, check.port, str(address)) == (WEB2, 80, "10.0.2.22")
+
+    play(tmp_path, world, scene)
 
 
 def test_a_service_removed_by_reload_is_withdrawn_first(tmp_path: Path) -> None:
