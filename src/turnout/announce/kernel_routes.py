@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from turnout.config import Address, Announcement
 from turnout.kernel.netlink import Netlink
-from turnout.kernel.routes import add_blackhole, host_routes, remove_blackhole
+from turnout.kernel.routes import add_blackhole, blackholes, remove_blackhole
 
 
 class KernelRoutes:
@@ -20,11 +20,23 @@ class KernelRoutes:
 
     async def announce(self, vips: Iterable[Address]) -> None:
         """Make exactly these VIPs announced: what is missing is added, what is ours and not
-        wanted is removed, whoever did it. Raises OSError or NetlinkError."""
+        wanted is removed, whoever did it.
+
+        Raises NetlinkError, and after everything else is done FileExistsError where somebody
+        else's route for a VIP is in our table.
+        """
         wanted = set(vips)
         async with Netlink() as netlink:
-            present = await host_routes(netlink, self._table, self._protocol)
-            for vip in wanted - present:
-                await add_blackhole(netlink, vip, self._table, self._protocol)
+            present = await blackholes(netlink, self._table, self._protocol)
             for vip in present - wanted:
                 await remove_blackhole(netlink, vip, self._table, self._protocol)
+            taken = [
+                str(vip)
+                for vip in sorted(wanted - present, key=lambda vip: (vip.version, vip))
+                if not await add_blackhole(netlink, vip, self._table, self._protocol)
+            ]
+        if taken:
+            raise FileExistsError(
+                f"table {self._table}: routes for {', '.join(taken)} are there that are not of "
+                f"protocol {self._protocol}: remove them, or choose another announcement.table"
+            )

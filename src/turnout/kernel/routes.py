@@ -1,45 +1,57 @@
-"""Routes of a table and protocol of ours: read, add, remove."""
+"""Blackhole routes for single addresses in a table of ours: read, add, remove."""
 
+import errno
 import socket
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Any
 
-from turnout.kernel.netlink import Netlink
+from turnout.kernel.netlink import Netlink, NetlinkError
 
 Address = IPv4Address | IPv6Address
 
-_FAMILIES = (socket.AF_INET, socket.AF_INET6)
+_FAMILIES = {4: socket.AF_INET, 6: socket.AF_INET6}
+_RTN_BLACKHOLE = 6  # linux/rtnetlink.h
 
 
-async def host_routes(netlink: Netlink, table: int, protocol: int) -> set[Address]:
-    """Destinations of the host routes in `table` that have `protocol`."""
+async def blackholes(netlink: Netlink, table: int, protocol: int) -> set[Address]:
+    """Addresses that have one of `protocol` in `table`."""
     found = set()
-    for family in _FAMILIES:
+    for version, family in _FAMILIES.items():
+        # The kernel sends the routes of all tables where it does not filter.
         async for route in await netlink.route("dump", family=family, table=table):
-            destination = route.get("dst") or route.get_attr("RTA_DST")
-            if route["proto"] == protocol and _table(route) == table and destination:
-                address = ip_address(destination)
-                if route["dst_len"] == address.max_prefixlen:
-                    found.add(address)
+            if (
+                route.get_attr("RTA_TABLE") == table
+                and route["proto"] == protocol
+                and route["type"] == _RTN_BLACKHOLE
+                and route["dst_len"] == (32 if version == 4 else 128)
+            ):
+                found.add(ip_address(route.get_attr("RTA_DST")))
     return found
 
 
-def _table(route: object) -> int:
-    return int(route.get_attr("RTA_TABLE"))  # type: ignore[attr-defined]
-
-
-async def add_blackhole(netlink: Netlink, address: Address, table: int, protocol: int) -> None:
-    """A host route that discards. Raises NetlinkError."""
-    await netlink.route("replace", **_route(address, table, protocol))
+async def add_blackhole(netlink: Netlink, address: Address, table: int, protocol: int) -> bool:
+    """False where the table has a route for the address already. Raises NetlinkError."""
+    try:
+        await netlink.route("add", **_route(address, table, protocol))
+    except NetlinkError as error:
+        if error.code != errno.EEXIST:
+            raise
+        return False
+    return True
 
 
 async def remove_blackhole(netlink: Netlink, address: Address, table: int, protocol: int) -> None:
-    """Raises NetlinkError."""
-    await netlink.route("del", **_route(address, table, protocol))
+    """One that is not there is no error. Raises NetlinkError."""
+    try:
+        await netlink.route("del", **_route(address, table, protocol))
+    except NetlinkError as error:
+        if error.code != errno.ESRCH:
+            raise
 
 
-def _route(address: Address, table: int, protocol: int) -> dict[str, object]:
+def _route(address: Address, table: int, protocol: int) -> dict[str, Any]:
     return {
-        "family": socket.AF_INET if address.version == 4 else socket.AF_INET6,
+        "family": _FAMILIES[address.version],
         "dst": f"{address}/{address.max_prefixlen}",
         "table": table,
         "proto": protocol,
