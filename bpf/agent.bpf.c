@@ -88,6 +88,7 @@ static __always_inline struct address plain(const __u32 words[4])
 struct outer {
 	struct address source, destination;
 	__u32 length; /* of IP header and shim */
+	__u32 end;    /* of the packet in the frame, by its IP header */
 	__u8 ecn;
 	__u8 inner; /* IP version inside */
 };
@@ -111,6 +112,7 @@ static __always_inline int read_outer(struct __sk_buff *skb, struct outer *o)
 		o->source = mapped(ip.source);
 		o->destination = mapped(ip.destination);
 		o->ecn = ip.tos & ECN_MASK;
+		o->end = at + __builtin_bswap16(ip.length);
 		protocol = ip.protocol;
 		at += sizeof(ip);
 	} else if (skb->protocol == TURNOUT_ETH_IPV6) {
@@ -123,6 +125,7 @@ static __always_inline int read_outer(struct __sk_buff *skb, struct outer *o)
 		o->ecn = __builtin_bswap32(ip.version_class_label) >> 20 & ECN_MASK;
 		protocol = ip.next_header;
 		at += sizeof(ip);
+		o->end = at + __builtin_bswap16(ip.payload_length);
 	} else {
 		return 0;
 	}
@@ -215,8 +218,8 @@ static __always_inline __u32 handle(struct __sk_buff *skb)
 	} else {
 		return TURNOUT_AGENT_malformed;
 	}
-	/* A packet merged by GRO is longer than any header can say. */
-	if (inner_at + length > skb->len && !skb->gso_segs)
+	/* Where GRO has merged packets it has made all lengths fit. */
+	if (inner_at + length > o.end || o.end > skb->len)
 		return TURNOUT_AGENT_malformed;
 	if (!bpf_map_lookup_elem(&vips, &destination))
 		return TURNOUT_AGENT_not_vip;
@@ -229,19 +232,23 @@ static __always_inline __u32 handle(struct __sk_buff *skb)
 		return TURNOUT_AGENT_failed;
 	if (ecn == (traffic_class & ECN_MASK))
 		return TURNOUT_AGENT_decapsulated;
-	/* The first word of either header holds the field; only IPv4 has a checksum over it. */
+	/*
+	 * The first word of either header holds the field. An IPv4 header sums to zero before and
+	 * after, so what a device has summed over the packet stays right by itself.
+	 */
 	if (bpf_skb_load_bytes(skb, ETH_LENGTH, &old, 2))
 		return TURNOUT_AGENT_failed;
 	if (o.inner == 4) {
 		new = (old & 0xfcff) | ecn << 8;
+		flags = 0;
 		if (bpf_l3_csum_replace(skb, ETH_LENGTH + 10, old, new, 2))
 			return TURNOUT_AGENT_failed;
 	} else {
 		new = (old & 0xcfff) | ecn << 12;
+		flags = BPF_F_RECOMPUTE_CSUM;
 	}
-	return bpf_skb_store_bytes(skb, ETH_LENGTH, &new, 2, BPF_F_RECOMPUTE_CSUM)
-		       ? TURNOUT_AGENT_failed
-		       : TURNOUT_AGENT_decapsulated;
+	return bpf_skb_store_bytes(skb, ETH_LENGTH, &new, 2, flags) ? TURNOUT_AGENT_failed
+								    : TURNOUT_AGENT_decapsulated;
 }
 
 /* In .rodata by name: libbpf 1.1 cannot open the section for mergeable constants of this size. */

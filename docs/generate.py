@@ -1,6 +1,6 @@
 """The reference pages, made from what the program itself knows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -47,12 +47,18 @@ def _command(command: click.Command, context: click.Context) -> Iterator[str]:
 
 
 def counters() -> str:
-    """What becomes of packets: every reason of the forwarder."""
-    rows = "\n".join(f"| `{name}` | {verdict} | {text} |" for name, verdict, text in core.reasons())
+    """What becomes of packets: every reason of the forwarder and of the agent."""
     return (
         "# Counters\n\n"
         "Every packet that reaches the forwarder is counted once, under the reason for what became "
         "of it. `turnout show counters` prints them; `/metrics` exports them as "
         "`turnout_packets_total`.\n\n"
-        f"| reason | verdict | meaning |\n|---|---|---|\n{rows}\n"
+        f"{_reasons(core.reasons())}\n"
+        "On a backend the agent counts what comes in at its interfaces, and logs what it drops.\n\n"
+        f"{_reasons(core.agent_reasons())}"
     )
+
+
+def _reasons(reasons: Iterable[core.Reason]) -> str:
+    rows = "".join(f"| `{name}` | {verdict} | {text} |\n" for name, verdict, text in reasons)
+    return f"| reason | verdict | meaning |\n|---|---|---|\n{rows}"

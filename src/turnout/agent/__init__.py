@@ -1,8 +1,9 @@
 """The backend's side: VIPs on lo, kernel settings, decapsulation, MSS."""
 
-from turnout.agent.decapsulation import AgentError, Decapsulation
+from turnout.agent.decapsulation import Decapsulation
+from turnout.agent.errors import AgentError
 from turnout.agent.host import Host
-from turnout.agent.settings import establish, state_file, undo
+from turnout.agent.settings import alone, establish, state_file, undo
 from turnout.agent.wanted import Listener, Wanted, overhead, wanted
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "Host",
     "Listener",
     "Wanted",
+    "alone",
     "establish",
     "overhead",
     "state_file",

@@ -2,15 +2,16 @@
 
 import os
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import IPv6Address
 from socket import if_nametoindex
 
 import numpy as np
 
+from turnout.agent.errors import AgentError
 from turnout.agent.wanted import Listener, Wanted
 from turnout.config import Address
-from turnout.core import agent_reasons, native
+from turnout.core import Reason, agent_reasons, native
 from turnout.kernel.bpf import (
     ATTACH_TCX_EGRESS,
     ATTACH_TCX_INGRESS,
@@ -19,24 +20,24 @@ from turnout.kernel.bpf import (
     Map,
     Object,
 )
-
-
-class AgentError(Exception):
-    """The kernel refused; the message is the step and the reason."""
+from turnout.kernel.capabilities import outdated
 
 
 class Decapsulation:
     """Opens packets and lowers the MSS on the interfaces that it is attached to, until closed."""
 
     def __init__(self) -> None:
-        """Load. Raises AgentError."""
+        """Load. Raises AgentError, also on a kernel older than 6.6."""
+        if words := outdated():
+            raise AgentError(words)
         try:
             self._object = Object(native("agent.bpf.o"))
         except (BpfError, FileNotFoundError) as error:
             raise AgentError(f"load the agent's programs: {error}") from error
         self.programs = self._object.programs
         self.maps = self._object.maps
-        self._links: dict[str, tuple[Link, Link]] = {}
+        self._links: dict[int, tuple[Link, Link]] = {}
+        self._reported: dict[str, int] = {}
 
     def allow(self, wanted: Wanted, mtu: int) -> None:
         """Make exactly this the content of the maps: who may send what, and how large a segment may
@@ -51,26 +52,27 @@ class Decapsulation:
             raise AgentError(f"fill the agent's maps: {error}") from error
 
     def attach(self, interfaces: Iterable[str]) -> None:
-        """Be attached to exactly these interfaces. Raises AgentError."""
-        wanted = set(interfaces)
-        for name in self._links.keys() - wanted:
-            self._detach(name)
-        for name in sorted(wanted - self._links.keys()):
+        """Be attached to exactly these interfaces. Raises AgentError, OSError for one that is not
+        there."""
+        # By index: an interface that is made anew under its old name carries nothing of ours.
+        wanted = {if_nametoindex(name): name for name in interfaces}
+        for index in self._links.keys() - wanted.keys():
+            self._detach(index)
+        for index in sorted(wanted.keys() - self._links.keys()):
             try:
-                ifindex = if_nametoindex(name)
-                ingress = Link(self.programs["decapsulate"], ifindex, ATTACH_TCX_INGRESS)
+                ingress = Link(self.programs["decapsulate"], index, ATTACH_TCX_INGRESS)
                 try:
-                    egress = Link(self.programs["lower_mss"], ifindex, ATTACH_TCX_EGRESS)
+                    egress = Link(self.programs["lower_mss"], index, ATTACH_TCX_EGRESS)
                 except BpfError:
                     ingress.close()
                     raise
-            except OSError as error:
+            except BpfError as error:
                 reason = os.strerror(error.errno or 0)
-                raise AgentError(f"attach to {name}: {reason} (Linux 6.6 is needed)") from error
-            self._links[name] = ingress, egress
+                raise AgentError(f"attach to {wanted[index]}: {reason}") from error
+            self._links[index] = ingress, egress
 
-    def _detach(self, name: str) -> None:
-        for link in self._links.pop(name):
+    def _detach(self, index: int) -> None:
+        for link in self._links.pop(index):
             link.close()
 
     def counters(self) -> dict[str, int]:
@@ -79,10 +81,19 @@ class Decapsulation:
         sums = np.frombuffer(raw, np.uint64).reshape(len(agent_reasons()), -1).sum(1)
         return {r.name: int(count) for r, count in zip(agent_reasons(), sums, strict=True)}
 
+    def dropped(self) -> Iterator[tuple[Reason, int]]:
+        """Packets dropped since the last call, by reason."""
+        counted = self.counters()
+        for reason in agent_reasons():
+            more = counted[reason.name] - self._reported.get(reason.name, 0)
+            if reason.verdict == "DROP" and more:
+                yield reason, more
+        self._reported = counted
+
     def close(self) -> None:
         """Detach and unload."""
-        for name in list(self._links):
-            self._detach(name)
+        for index in list(self._links):
+            self._detach(index)
         self._object.close()
 
 

@@ -4,13 +4,16 @@ What was there before is written to a state file before anything is changed, so 
 works whatever happened in between.
 """
 
+import fcntl
 import json
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 
+from turnout.agent.errors import AgentError
 from turnout.agent.wanted import Wanted
 from turnout.config import Address
 from turnout.kernel import addresses, sysctl
@@ -19,27 +22,42 @@ RUN = Path(os.environ.get("RUNTIME_DIRECTORY", "/run/turnout"))
 """Where the state is kept; systemd says so by RuntimeDirectory=."""
 LOOPBACK = "lo"
 
+Setting = tuple[str, ...]
+"""Its path under /proc/sys."""
 
-def required(interfaces: Iterable[str]) -> dict[tuple[str, ...], str]:
-    """Settings by path.
 
-    arp_ignore 1, arp_announce 2: the host neither answers ARP for a VIP on lo nor speaks in its
-    name. rp_filter 2: the inner packet's source is a client, who may be reached by another
-    interface. For each interface the greater of its own value and that of "all" counts.
+def amiss(interfaces: Iterable[str], ipv6: bool) -> dict[Setting, str]:
+    """Settings that stand in the way of VIPs on lo, and what each must be. Raises OSError.
+
+    arp_ignore 1, arp_announce 2: the host neither answers ARP for a VIP nor speaks in its name.
+    What "all" has counts for every interface. (IPv6 never answers for another interface.)
+
+    rp_filter 2 or 0, the greater of an interface's and that of "all": the inner packet's source is
+    a client, who may be reached by another interface, which 1 forbids.
+
+    disable_ipv6 0: else the inner packet of an IPv6 VIP is dropped, also where the outer is IPv4.
     """
-    values = {"arp_ignore": "1", "arp_announce": "2", "rp_filter": "2"}
-    return {
-        ("net", "ipv4", "conf", interface, name): value
-        for interface in interfaces
-        for name, value in values.items()
-    }
+    found: dict[Setting, str] = {}
+    every = ("net", "ipv4", "conf", "all")
+    for name, fine in (("arp_ignore", "12"), ("arp_announce", "2")):
+        if sysctl.read((*every, name)) not in fine:
+            found[*every, name] = fine[0]
+    for interface in interfaces:
+        own: Setting = ("net", "ipv4", "conf", interface, "rp_filter")
+        if max(sysctl.read((*every, "rp_filter")), sysctl.read(own)) == "1":
+            found[own] = "2"
+    for interface in (LOOPBACK, *interfaces) if ipv6 else ():
+        disabled: Setting = ("net", "ipv6", "conf", interface, "disable_ipv6")
+        if sysctl.read(disabled) != "0":
+            found[disabled] = "0"
+    return found
 
 
 @dataclass(slots=True)
 class Former:
     """What was there before us."""
 
-    settings: dict[tuple[str, ...], str] = field(default_factory=dict)
+    settings: dict[Setting, str] = field(default_factory=dict)
     vips: set[Address] = field(default_factory=set)
     """Addresses that we have added."""
 
@@ -75,11 +93,25 @@ def state_file(backend: str, run: Path = RUN) -> Path:
     return run / f"agent-{backend}.json"
 
 
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Nobody else touches what the state file at `path` is about. Raises AgentError where another
+    agent runs, OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = path.with_suffix(".lock")
+    with lock.open("w") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise AgentError(f"an agent of this backend runs: it holds {lock}") from None
+        yield
+
+
 def establish(wanted: Wanted, interfaces: Iterable[str], path: Path) -> Iterator[str]:
-    """Make hold what must; yields a line for each thing that did not. Raises OSError."""
+    """Make hold what must; yields a line for each thing that did not. Raises OSError, ValueError."""
     former = Former.load(path)
     known = Former(dict(former.settings), set(former.vips))
-    settings = {n: v for n, v in required(interfaces).items() if sysctl.read(n) != v}
+    settings = amiss(interfaces, any(vip.version == 6 for vip in wanted.vips))
     present = addresses.on_interface(LOOPBACK)
     missing = [vip for vip in wanted.vips if vip not in present]
     surplus = [vip for vip in former.vips if vip not in wanted.vips]
@@ -95,7 +127,7 @@ def establish(wanted: Wanted, interfaces: Iterable[str], path: Path) -> Iterator
     for vip in missing:
         addresses.add(LOOPBACK, vip)
         yield f"added {vip} to {LOOPBACK}"
-    for vip in surplus:
+    for vip in sorted(surplus, key=str):
         addresses.remove(LOOPBACK, vip)
         known.vips.discard(vip)
         known.save(path)

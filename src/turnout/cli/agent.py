@@ -6,71 +6,92 @@ import sys
 from pathlib import Path
 
 import click
+import structlog
 
 from turnout import agent, config
+from turnout.cli.logs import configure_logs
+from turnout.kernel.capabilities import missing_capabilities
 
 CHECK_EVERY_S = 5
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--backend", help="Who this host is.  [default: the host name]")
+@click.option("--backend", default=socket.gethostname, help="Who I am.  [default: host name]")
 @click.option(
     "--undo", is_flag=True, help="Take back what the agent has set on this host, and end."
 )
-def command(file: Path, backend: str | None, undo: bool) -> None:
-    """Be a backend of FILE's fleet, until SIGTERM or SIGINT.
+def command(file: Path, backend: str, undo: bool) -> None:
+    """Be a backend of FILE's fleet: in the foreground, until SIGTERM or SIGINT.
 
     Puts the VIPs on lo, sets ARP and reverse path filter, opens packets that instances send and
     lowers the MSS of SYN-ACKs. Everything is checked every five seconds and put right. SIGHUP reads
-    FILE again. Addresses and settings stay at the end, for the connections that need them; --undo
-    takes them back.
+    FILE again; one with an error is refused whole. Addresses and settings stay at the end, for the
+    connections that need them; --undo takes them back.
     """
-    name = backend or socket.gethostname()
+    configure_logs()
+    # What is recorded can be undone whatever the file says now.
+    recorded = undo and agent.state_file(backend).exists()
     try:
-        wanted = agent.wanted(config.load(file), name)
+        wanted = None if recorded else agent.wanted(config.load(file), backend)
     except (config.ConfigError, ValueError) as error:
         click.echo(str(error), err=True)
         sys.exit(2)
+    if missing := missing_capabilities():
+        raise click.ClickException(f"not permitted: lacks {' and '.join(missing)}; run it as root")
     try:
-        if undo:
-            for line in agent.undo(agent.state_file(name)):
-                click.echo(line)
-            return
-        _serve(file, wanted)
+        with agent.alone(agent.state_file(backend)):
+            if undo:
+                _undo(backend)
+            elif wanted:
+                _serve(file, wanted)
     except (agent.AgentError, OSError, ValueError) as error:
-        click.echo(f"agent: {error}", err=True)
-        sys.exit(1)
+        raise click.ClickException(str(error)) from None
+
+
+def _undo(backend: str) -> None:
+    lines = list(agent.undo(agent.state_file(backend)))
+    for line in lines or ["nothing to take back"]:
+        click.echo(line)
 
 
 def _serve(file: Path, wanted: agent.Wanted) -> None:
+    log = structlog.get_logger()
     awaited = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
     signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
     host = agent.Host(agent.state_file(wanted.backend))
+    amiss = ""
     try:
         for line in host.reconcile(wanted):
-            click.echo(line)
-        click.echo(f"backend {wanted.backend} ready: {len(wanted.vips)} VIPs")
+            log.info(line)
+        log.info("agent ready", backend=wanted.backend, vips=[str(vip) for vip in wanted.vips])
         while True:
             caught = signal.sigtimedwait(awaited, CHECK_EVERY_S)
             if caught is not None and caught.si_signo != signal.SIGHUP:
+                log.info("agent stopped: packets are no longer opened, VIPs and settings stay")
                 return
             if caught is not None:
                 wanted = _reloaded(file, wanted)
             try:
                 for line in host.reconcile(wanted):
-                    click.echo(line)
+                    log.warning(line)
+                amiss = ""
             except agent.AgentError as error:
                 # An interface may be away for a moment: the next turn tries again.
-                click.echo(f"agent: {error}", err=True)
+                if str(error) != amiss:
+                    log.error("not as it must be, tried again and again", reason=str(error))
+                amiss = str(error)
     finally:
         host.close()
 
 
 def _reloaded(file: Path, wanted: agent.Wanted) -> agent.Wanted:
     """What FILE says now; a file with an error is refused whole."""
+    log = structlog.get_logger()
     try:
-        return agent.wanted(config.load(file), wanted.backend)
+        fresh = agent.wanted(config.load(file), wanted.backend)
     except (config.ConfigError, ValueError) as error:
-        click.echo(f"reload refused, the running configuration stays:\n{error}", err=True)
+        log.error("reload refused, the running configuration stays", reason=str(error))
         return wanted
+    log.info("file read again", vips=[str(vip) for vip in fresh.vips])
+    return fresh

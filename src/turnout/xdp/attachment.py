@@ -2,7 +2,6 @@
 
 import errno
 import os
-import re
 from collections.abc import Mapping, Sequence
 from socket import if_nametoindex
 
@@ -16,9 +15,8 @@ from turnout.kernel.bpf import (
     Program,
     xdp_attached,
 )
+from turnout.kernel.capabilities import outdated
 from turnout.xdp.errors import DataPlaneError
-
-OLDEST_KERNEL = (6, 6)
 
 _FLAGS = {"native": XDP_FLAGS_DRV_MODE, "generic": XDP_FLAGS_SKB_MODE}
 
@@ -33,10 +31,8 @@ _ADVICE = {
 
 def require_kernel(release: str | None = None) -> None:
     """Raises DataPlaneError on a kernel older than 6.6."""
-    release = release or os.uname().release
-    match = re.match(r"(\d+)\.(\d+)", release)
-    if match and (int(match[1]), int(match[2])) < OLDEST_KERNEL:
-        raise DataPlaneError(f"kernel {release}: Turnout needs Linux 6.6 or newer")
+    if words := outdated(release):
+        raise DataPlaneError(words)
 
 
 def attach(program: Program, interfaces: Sequence[str], mode: Mode) -> dict[str, Link]:
