@@ -20,7 +20,7 @@ from turnout.lab.record import find
 
 SHORTER = """
 from turnout.lab import story
-story.LASTING, story.SETTLED_S = 120, 1.0
+story.LASTING, story.SETTLED_S = 160, 1.0
 from turnout.cli import main
 main()
 """

@@ -106,11 +106,14 @@ def oracle(lab: Lab) -> Oracle:
 def test_requests_reach_the_backend_that_the_table_names(
     lab: Lab, oracle: Oracle, case: Case, client: str
 ) -> None:
-    seen = set()
-    for _ in range(12):
+    seen: set[str] = set()
+    # Half of the flows are each backend's; that a hundred are all one's is beyond belief.
+    for _ in range(100):
         answer = ask(lab, client, case.vip)
         assert answer.backend == oracle.backend(answer.flow)
         seen.add(answer.backend)
+        if seen == set(POOLS[case.outer]):
+            break
     assert seen == set(POOLS[case.outer])
 
 
