@@ -114,7 +114,7 @@ def start_both(lab: Lab) -> None:
 def start_instance(lab: Lab, fleet: Fleet, more: str = "") -> None:
     file = lab.directory / "snippet.conf"
     file.write_text(snippet(fleet, INSTANCE.name))
-    start_bird(lab, INSTANCE.name, more + instance_config(str(INSTANCE.address4), file))
+    start_bird(lab, INSTANCE.name, more + instance_config(file))
 
 
 def wait_for_bfd(lab: Lab, node: str, sessions: int) -> None:

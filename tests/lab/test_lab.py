@@ -160,7 +160,12 @@ def left_behind(number: signal.Signals) -> tuple[Record, int]:
 
 
 @pytest.mark.parametrize(
-    ("number", "status"), [(signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGINT, -signal.SIGINT)]
+    ("number", "status"),
+    [
+        (signal.SIGTERM, 128 + signal.SIGTERM),
+        (signal.SIGHUP, 128 + signal.SIGHUP),
+        (signal.SIGINT, -signal.SIGINT),
+    ],
 )
 def test_nothing_is_left_after_a_signal(number: signal.Signals, status: int) -> None:
     record, got = left_behind(number)

@@ -44,6 +44,6 @@ template bgp to_instance {{
     return head + "".join(sessions)
 
 
-def instance_config(router_id: str, snippet: Path) -> str:
+def instance_config(snippet: Path) -> str:
     """What an instance's bird.conf has around the snippet of `turnout announce snippet`."""
-    return f'router id {router_id};\nprotocol device {{}}\ninclude "{snippet}";\n'
+    return f'protocol device {{}}\ninclude "{snippet}";\n'

@@ -26,6 +26,9 @@ from turnout.lab.processes import ProcessId, end, kill
 from turnout.lab.record import Record, register
 from turnout.lab.topology import ROUTER, Topology
 
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+"""Beside SIGINT, which is KeyboardInterrupt already."""
+
 
 class LabError(RuntimeError):
     """The network or a program in it did not come up; the message says which and shows its words."""
@@ -34,7 +37,7 @@ class LabError(RuntimeError):
 class Machines:
     """Namespaces and links of a topology, with nothing running in them: a context manager.
 
-    They are removed at its end, also after an exception, SIGINT or SIGTERM. If the process is
+    They are removed at its end, also after an exception, SIGINT, SIGTERM or SIGHUP. If the process is
     killed, the next laboratory removes them.
     """
 
@@ -42,10 +45,10 @@ class Machines:
         """`name` must be short and of no other laboratory; None: one that nobody has."""
         self.topology = topology
         self.record = Record(
-            name or secrets.token_hex(3), topology.nodes(), ProcessId.of(threading.get_native_id())
+            name or secrets.token_hex(3), topology.nodes(), ProcessId.of(os.getpid())
         )
         self._running: dict[str, subprocess.Popen[bytes]] = {}
-        self._previous: signal._HANDLER = None
+        self._previous: dict[signal.Signals, signal._HANDLER] = {}
 
     @property
     def directory(self) -> Path:
@@ -57,7 +60,7 @@ class Machines:
             raise LabError("namespaces, BPF and XDP need root")
         register(self.record)
         if threading.current_thread() is threading.main_thread():
-            self._previous = signal.signal(signal.SIGTERM, _terminated)
+            self._previous = {n: signal.signal(n, _terminated) for n in ENDING}
         try:
             self._build()
         except BaseException:
@@ -76,8 +79,8 @@ class Machines:
                 self.record.remove()
                 for process in self._running.values():
                     process.wait()
-        if self._previous is not None:
-            signal.signal(signal.SIGTERM, self._previous)
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
 
     def keep(self) -> None:
         """Let it stay when this process ends."""
@@ -226,8 +229,8 @@ class Machines:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """SIGINT and SIGTERM wait until the end of the block."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    """Signals that would end us wait until the end of the block."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *ENDING})
     try:
         yield
     finally:

@@ -76,8 +76,7 @@ class Lab(Machines):
         self.start_daemon(name)
         snippet = self.directory / f"{name}-snippet.conf"
         snippet.write_text(announce.snippet(self.fleet, name))
-        router_id = next(h for h in self.topology.instance_hosts() if h.name == name).address4
-        self._start_bird(name, instance_config(str(router_id), snippet))
+        self._start_bird(name, instance_config(snippet))
 
     def start_daemon(self, name: str) -> None:
         """`turnout run` alone."""
