@@ -63,14 +63,14 @@ static inline __attribute__((always_inline)) __u64 turnout_inner_sum(const struc
 static inline __attribute__((always_inline)) void
 turnout_write_ethernet(void *data, const struct turnout_member *m, __u32 l2_length, __u8 family)
 {
-	/* One load a word: a change of next hop is one store. */
+	/* One load a word: a change of next hop is one store. What is too much is overwritten. */
 	__u64 to = *(const volatile __u64 *)m->next_hop;
 	__u64 from = *(const volatile __u64 *)m->own_mac;
 	__u16 type = family == 4 ? TURNOUT_ETH_IPV4 : TURNOUT_ETH_IPV6;
 
-	__builtin_memcpy(data, &to, 6);
-	__builtin_memcpy(data + 6, &from, 6);
-	if (l2_length == 18) {
+	*(__u64 *)data = to;
+	*(__u64 *)(data + 6) = from;
+	if (TURNOUT_RARE(l2_length == 18)) {
 		*(__u16 *)(data + 12) = TURNOUT_ETH_8021Q;
 		*(__u16 *)(data + 14) = __builtin_bswap16((__u16)(to >> 48));
 		*(__u16 *)(data + 16) = type;
@@ -84,7 +84,7 @@ static inline __attribute__((always_inline)) void turnout_write_ipv4(struct turn
 								     __u32 length, __u8 protocol,
 								     __u8 traffic_class)
 {
-	__u64 sum;
+	__u32 sum;
 
 	outer->version_ihl = 0x45;
 	outer->tos = traffic_class;
@@ -95,9 +95,10 @@ static inline __attribute__((always_inline)) void turnout_write_ipv4(struct turn
 	outer->protocol = protocol;
 	outer->source = *(const __u32 *)m->source;
 	outer->destination = *(const __u32 *)m->destination;
-	sum = (__u64)m->address_sum + (0x45 | (__u32)traffic_class << 8) +
-	      __builtin_bswap16(length) + 0x0040 + (TURNOUT_OUTER_TTL | (__u32)protocol << 8);
-	outer->sum = ~turnout_fold(sum);
+	sum = m->address_sum + (0x45 | (__u32)traffic_class << 8) + __builtin_bswap16(length) +
+	      0x0040 + (TURNOUT_OUTER_TTL | (__u32)protocol << 8);
+	sum = (sum & 0xffff) + (sum >> 16);
+	outer->sum = ~(sum + (sum >> 16));
 }
 
 static inline __attribute__((always_inline)) void
@@ -109,8 +110,7 @@ turnout_write_ipv6(struct turnout_ipv6 *outer, const struct turnout_member *m, _
 	outer->payload_length = __builtin_bswap16(length);
 	outer->next_header = protocol;
 	outer->hop_limit = TURNOUT_OUTER_TTL;
-	__builtin_memcpy(outer->source, m->source, 16);
-	__builtin_memcpy(outer->destination, m->destination, 16);
+	__builtin_memcpy(outer->source, m->source, 32); /* destination follows source in both */
 }
 
 /* `length`: of header and inner packet. */

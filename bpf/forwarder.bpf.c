@@ -26,7 +26,24 @@ struct row {
 	__u16 number[TURNOUT_ROW_ENTRIES];
 };
 
-/* Sizes of the inner map are numbers: clang 14 leaves the type of its value undefined. */
+/*
+ * Lookup tables. A look-up in an inner array is inlined only where all are of one size, so the
+ * usual tables share one and those that are larger lie apart, where a call is spent on each.
+ * Sizes are numbers: clang 14 leaves the type of an inner map's value undefined.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, TURNOUT_MAX_TABLES);
+	__uint(key_size, sizeof(__u32));
+	__array(
+		values, struct {
+			__uint(type, BPF_MAP_TYPE_ARRAY);
+			__uint(max_entries, TURNOUT_COMMON_ROWS);
+			__uint(key_size, sizeof(__u32));
+			__uint(value_size, TURNOUT_ROW_ENTRIES * 2);
+		});
+} tables SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, TURNOUT_MAX_TABLES);
@@ -39,7 +56,7 @@ struct {
 			__uint(key_size, sizeof(__u32));
 			__uint(value_size, TURNOUT_ROW_ENTRIES * 2);
 		});
-} tables SEC(".maps");
+} large_tables SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -85,17 +102,21 @@ static __always_inline __u32 find(const struct turnout_flow *flow, __u16 port, _
 	__u32 index = turnout_service_bucket_of(key);
 
 	for (int probe = 0; probe < TURNOUT_BUCKET_PROBES; probe++) {
-		const struct turnout_service_bucket *bucket =
-			&buckets[(index + probe) & (TURNOUT_BUCKETS - 1)];
+		const struct turnout_service_entry *entry =
+			buckets[(index + probe) & (TURNOUT_BUCKETS - 1)].way;
 
 #pragma unroll
-		for (int way = 0; way < TURNOUT_BUCKET_WAYS; way++) {
+		for (int way = 0; way < TURNOUT_BUCKET_WAYS; way++, entry++) {
 			const struct turnout_service *service;
 			__u32 record;
 
-			if (bucket->way[way].key != key)
+			if (entry->key != key) {
+				/* Keys stand in order and are never taken out: here is the end. */
+				if (!entry->key)
+					return 0;
 				continue;
-			record = *(const volatile __u64 *)&bucket->way[way].record &
+			}
+			record = *(const volatile __u64 *)&entry->record &
 				 (2 * TURNOUT_MAX_SERVICES - 1);
 			if (!record)
 				continue;
@@ -108,8 +129,6 @@ static __always_inline __u32 find(const struct turnout_flow *flow, __u16 port, _
 				    ((__u64)flow->vip[3] << 32 | flow->vip[2]))
 				return record;
 		}
-		if (!bucket->way[TURNOUT_BUCKET_WAYS - 1].key)
-			break;
 	}
 	return 0;
 }
@@ -121,7 +140,8 @@ static __always_inline void tally(void *map, __u32 number, const struct turnout_
 	if (counters) {
 		counters->packets++;
 		counters->bytes += p->ip_length;
-		counters->new_flows += p->opens;
+		if (TURNOUT_RARE(p->opens))
+			counters->new_flows++;
 	}
 }
 
@@ -140,14 +160,14 @@ static __always_inline int usable(__u32 number)
 }
 
 struct walk {
-	__u32 table, rows_end, members, prime;
+	__u32 table, rows_end, members, prime, large;
 	__u32 at, step;
 	__u32 found;
 };
 
 static long visit(__u32 j, struct walk *w)
 {
-	__u32 at = w->at;
+	__u32 at = w->at, number = 0;
 	void *table;
 
 	(void)j;
@@ -156,43 +176,77 @@ static long visit(__u32 j, struct walk *w)
 		w->at -= w->prime;
 	if (at >= w->members)
 		return 0;
-	table = bpf_map_lookup_elem(&tables, &w->table);
-	if (table) {
-		__u32 number = entry(table, w->rows_end + at);
-
-		if (usable(number))
-			w->found = number;
+	if (w->large) {
+		table = bpf_map_lookup_elem(&large_tables, &w->table);
+		if (table)
+			number = entry(table, w->rows_end + at);
+	} else {
+		table = bpf_map_lookup_elem(&tables, &w->table);
+		if (table)
+			number = entry(table, w->rows_end + at);
 	}
+	if (usable(number))
+		w->found = number;
 	return w->found != 0;
 }
 
-/* The member of a flow whose hash is h (bpf/flow.h), 0 where nobody may take it. */
-static __always_inline __u32 choose(const struct turnout_service *service, __u32 h)
+/* What is left when nobody whom the slots of h name may take the flow: a walk over all members. */
+static __noinline __u32 walk(const struct turnout_service *service, __u32 h)
 {
-	__u32 size = service->table_size, id = service->table;
-	void *table = bpf_map_lookup_elem(&tables, &id);
 	struct walk w = {};
-	__u32 number;
 
-	if (!table)
+	if (!service)
 		return 0;
-	number = entry(table, turnout_scale(h, size));
-	if (usable(number))
-		return number;
-#pragma unroll
-	for (int i = 1; i <= TURNOUT_SECOND_TRIES; i++) {
-		number = entry(table, turnout_scale(turnout_try(h, i), size));
-		if (usable(number))
-			return number;
-	}
-	w.table = id;
-	w.rows_end = (size + TURNOUT_ROW_ENTRIES - 1) & ~(TURNOUT_ROW_ENTRIES - 1U);
+	w.table = service->table;
+	w.large = service->table_size > TURNOUT_COMMON_SIZE;
+	w.rows_end = (service->table_size + TURNOUT_ROW_ENTRIES - 1) & ~(TURNOUT_ROW_ENTRIES - 1U);
 	w.members = service->members;
 	w.prime = service->walk;
 	w.at = turnout_walk_first(h, w.prime);
 	w.step = turnout_walk_step(h, w.prime);
 	bpf_loop(w.prime, visit, &w, 0);
 	return w.found;
+}
+
+/* By the slot of h and those of the second tries, 0 where nobody there may take the flow. */
+static __always_inline __u32 by_slot(void *table, __u32 size, __u32 h)
+{
+	__u32 number = entry(table, turnout_scale(h, size));
+
+	if (TURNOUT_EXPECT(usable(number)))
+		return number;
+	for (__u32 i = 1; i <= TURNOUT_SECOND_TRIES; i++) {
+		number = entry(table, turnout_scale(turnout_try(h, i), size));
+		if (usable(number))
+			return number;
+	}
+	return 0;
+}
+
+static __noinline __u32 by_large_slot(const struct turnout_service *service, __u32 h)
+{
+	void *table;
+
+	if (!service)
+		return 0;
+	table = bpf_map_lookup_elem(&large_tables, &service->table);
+	return table ? by_slot(table, service->table_size, h) : 0;
+}
+
+/* The member of a flow whose hash is h (bpf/flow.h), 0 where nobody may take it. */
+static __always_inline __u32 choose(const struct turnout_service *service, __u32 h)
+{
+	__u32 size = service->table_size, id = service->table, number = 0;
+
+	if (TURNOUT_EXPECT(size <= TURNOUT_COMMON_SIZE)) {
+		void *table = bpf_map_lookup_elem(&tables, &id);
+
+		if (table)
+			number = by_slot(table, size, h);
+	} else {
+		number = by_large_slot(service, h);
+	}
+	return TURNOUT_EXPECT(number) ? number : walk(service, h);
 }
 
 static __always_inline __u32 forward(struct xdp_md *ctx, const struct turnout_packet *p,
@@ -314,35 +368,52 @@ static __always_inline int concerns(__u32 record, __u8 protocol)
 	}
 }
 
-static __always_inline __u32 handle(struct xdp_md *ctx)
+/* What becomes of an IP packet. */
+static __always_inline __u32 decide(struct xdp_md *ctx, const struct turnout_packet *p)
 {
-	struct turnout_packet p;
 	__u32 record, wrong;
 
-	turnout_parse((void *)(long)ctx->data, (void *)(long)ctx->data_end, &p);
-	if (p.shape == TURNOUT_SHAPE_UNKNOWN)
-		return p.fault;
+	if (TURNOUT_RARE(p->shape == TURNOUT_SHAPE_UNKNOWN))
+		return p->fault;
 
-	if (p.shape == TURNOUT_SHAPE_FLOW) {
-		record = find(&p.flow, p.flow.ports >> 16, p.flow.protocol);
+	if (TURNOUT_EXPECT(p->shape == TURNOUT_SHAPE_FLOW)) {
+		record = find(&p->flow, p->flow.ports >> 16, p->flow.protocol);
 		if (!record)
-			record = find(&p.flow, 0, p.flow.protocol);
+			record = find(&p->flow, 0, p->flow.protocol);
 		if (!record)
 			return TURNOUT_REASON_not_service;
-		wrong = fault(ctx, &p);
-		return wrong == TURNOUT_REASON_COUNT ? forward(ctx, &p, record) : wrong;
+		wrong = fault(ctx, p);
+		return wrong == TURNOUT_REASON_COUNT ? forward(ctx, p, record) : wrong;
 	}
 
-	record = find(&p.flow, 0, 0);
+	record = find(&p->flow, 0, 0);
 	if (!record)
 		return TURNOUT_REASON_not_service;
-	if (p.shape == TURNOUT_SHAPE_PORTLESS)
-		return concerns(record, p.flow.protocol) ? p.fault : TURNOUT_REASON_vip_other;
-	if (p.shape == TURNOUT_SHAPE_ECHO) {
-		wrong = fault(ctx, &p);
-		return wrong == TURNOUT_REASON_COUNT ? answer(ctx, &p) : wrong;
+	if (p->shape == TURNOUT_SHAPE_PORTLESS)
+		return concerns(record, p->flow.protocol) ? p->fault : TURNOUT_REASON_vip_other;
+	if (p->shape == TURNOUT_SHAPE_ECHO) {
+		wrong = fault(ctx, p);
+		return wrong == TURNOUT_REASON_COUNT ? answer(ctx, p) : wrong;
 	}
 	return TURNOUT_REASON_vip_other;
+}
+
+static __always_inline __u32 handle(struct xdp_md *ctx)
+{
+	void *data = (void *)(long)ctx->data;
+	void *end = (void *)(long)ctx->data_end;
+	struct turnout_packet p;
+	__u16 type = turnout_parse_link(data, end, &p);
+
+	if (TURNOUT_EXPECT(type == TURNOUT_ETH_IPV4)) {
+		turnout_parse_ipv4(data + p.l2_length, end, &p);
+		return decide(ctx, &p);
+	}
+	if (TURNOUT_EXPECT(type == TURNOUT_ETH_IPV6)) {
+		turnout_parse_ipv6(data + p.l2_length, end, &p);
+		return decide(ctx, &p);
+	}
+	return type == TURNOUT_ETH_8021AD ? TURNOUT_REASON_stacked_vlan : TURNOUT_REASON_not_ip;
 }
 
 SEC("xdp.frags")

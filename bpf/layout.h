@@ -15,14 +15,17 @@
 
 #include <linux/types.h>
 
-#define TURNOUT_LAYOUT_VERSION 1
+#define TURNOUT_LAYOUT_VERSION 2
 
 #define TURNOUT_MAX_SERVICES 4096     /* numbers 1..4095; VIPs take one each too */
 #define TURNOUT_MAX_MEMBERS 16384     /* numbers 1..16383 */
 #define TURNOUT_MAX_POOL_MEMBERS 4096 /* bound of the walk after the second tries */
-#define TURNOUT_MAX_TABLES 8192	      /* outer slots 1..8191, two for each table in use */
+#define TURNOUT_MAX_TABLES 8192	      /* outer slots 1..8191, of both outer maps together */
 #define TURNOUT_ROW_ENTRIES 4096      /* u16 entries in one 8 KB row of an inner map */
-#define TURNOUT_BUCKETS 4096	      /* of the service table */
+#define TURNOUT_COMMON_ROWS 18 /* of each inner map of `tables`: 17 of slots, one of members */
+#define TURNOUT_COMMON_SIZE                                                                        \
+	69632		     /* largest table that lies in `tables`; others in `large_tables` */
+#define TURNOUT_BUCKETS 4096 /* of the service table */
 #define TURNOUT_BUCKET_WAYS 4
 #define TURNOUT_BUCKET_PROBES 8 /* buckets visited while each one met is full */
 #define TURNOUT_SECOND_TRIES 8

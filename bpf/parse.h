@@ -69,7 +69,7 @@ struct turnout_ipv6 {
 	__u8 hop_limit;
 	__u32 source[4];
 	__u32 destination[4];
-} __attribute__((packed, aligned(2)));
+};
 
 struct turnout_tcp {
 	__u16 source, destination;
@@ -83,64 +83,78 @@ struct turnout_udp {
 	__u16 source, destination, length, sum;
 };
 
+/* For the fast path to run straight on: what every packet of an ordinary flow does is expected. */
+#define TURNOUT_EXPECT(condition) __builtin_expect(!!(condition), 1)
+#define TURNOUT_RARE(condition) __builtin_expect(!!(condition), 0)
+
 #define TURNOUT_FAULT(p, name)                                                                     \
 	do {                                                                                       \
 		if ((p)->fault == TURNOUT_REASON_COUNT)                                            \
 			(p)->fault = TURNOUT_REASON_##name;                                        \
 	} while (0)
 
+/* The ports alone, where the packet has them and the frame too. */
+static inline __attribute__((always_inline)) void
+turnout_parse_ports(const void *l4, const void *end, struct turnout_packet *p)
+{
+	p->shape = TURNOUT_SHAPE_PORTLESS;
+	/* One pointer for check and access, or the verifier does not see that they belong together.
+	 */
+	asm volatile("" : "+r"(l4));
+	if (p->l4_length < 4 || l4 + 4 > end)
+		return;
+	p->shape = TURNOUT_SHAPE_FLOW;
+	p->flow.ports = *(const __u32 *)l4;
+}
+
 /*
  * Layer 4 at `l4`; the packet's length fields are set. Of several faults the first found stays,
  * and a frame that ends too early is found last: a packet in several buffers only looks like it.
  */
-static inline __attribute__((always_inline)) void
-turnout_parse_l4(const void *l4, const void *end, __u8 protocol, struct turnout_packet *p)
+static inline __attribute__((always_inline)) void turnout_parse_tcp(const void *l4, const void *end,
+								    struct turnout_packet *p)
 {
-	const __u8 tcp_open = 0x02, tcp_flags = 0x12; /* SYN; SYN and ACK */
+	const struct turnout_tcp *tcp = l4;
+	const __u8 syn = 0x02, ack = 0x10;
+	__u32 header;
 
-	p->flow.protocol = protocol;
-	p->shape = TURNOUT_SHAPE_PORTLESS;
-	if (protocol == TURNOUT_PROTO_TCP && p->l4_length < sizeof(struct turnout_tcp))
-		TURNOUT_FAULT(p, bad_tcp_header);
-	if (protocol == TURNOUT_PROTO_UDP && p->l4_length < sizeof(struct turnout_udp))
-		TURNOUT_FAULT(p, bad_udp_length);
-	if (p->l4_length < 4)
-		return;
-	/* One pointer for check and access, or the verifier does not see that they belong together.
-	 */
-	asm volatile("" : "+r"(l4));
-	if (l4 + 4 > end) {
+	p->flow.protocol = TURNOUT_PROTO_TCP;
+	if (TURNOUT_RARE(p->l4_length < sizeof(*tcp) || (const void *)(tcp + 1) > end)) {
+		if (p->l4_length < sizeof(*tcp))
+			TURNOUT_FAULT(p, bad_tcp_header);
 		TURNOUT_FAULT(p, truncated);
+		turnout_parse_ports(l4, end, p);
 		return;
 	}
 	p->shape = TURNOUT_SHAPE_FLOW;
-	p->flow.ports = *(const __u32 *)l4;
-	if (protocol == TURNOUT_PROTO_TCP) {
-		const struct turnout_tcp *tcp = l4;
-		__u32 header;
+	p->flow.ports = *(const __u32 *)tcp;
+	header = (tcp->offset >> 4) * 4;
+	if (TURNOUT_RARE(header < sizeof(*tcp) || header > p->l4_length))
+		TURNOUT_FAULT(p, bad_tcp_header);
+	p->opens = (tcp->flags & (syn | ack)) == syn;
+}
 
-		if ((const void *)(tcp + 1) > end) {
-			TURNOUT_FAULT(p, truncated);
-			return;
-		}
-		header = (tcp->offset >> 4) * 4;
-		if (header < sizeof(*tcp) || header > p->l4_length)
-			TURNOUT_FAULT(p, bad_tcp_header);
-		p->opens = (tcp->flags & tcp_flags) == tcp_open;
-	} else {
-		const struct turnout_udp *udp = l4;
-		__u32 length;
+static inline __attribute__((always_inline)) void turnout_parse_udp(const void *l4, const void *end,
+								    struct turnout_packet *p)
+{
+	const struct turnout_udp *udp = l4;
+	__u32 length;
 
-		if ((const void *)(udp + 1) > end) {
-			TURNOUT_FAULT(p, truncated);
-			return;
-		}
-		length = __builtin_bswap16(udp->length);
-		if (length < sizeof(*udp) || length > p->l4_length)
+	p->flow.protocol = TURNOUT_PROTO_UDP;
+	if (TURNOUT_RARE(p->l4_length < sizeof(*udp) || (const void *)(udp + 1) > end)) {
+		if (p->l4_length < sizeof(*udp))
 			TURNOUT_FAULT(p, bad_udp_length);
-		/* A datagram that ends before its packet leaves bytes no checksum covers. */
-		p->summed = p->summed && udp->sum && length == p->l4_length;
+		TURNOUT_FAULT(p, truncated);
+		turnout_parse_ports(l4, end, p);
+		return;
 	}
+	p->shape = TURNOUT_SHAPE_FLOW;
+	p->flow.ports = *(const __u32 *)udp;
+	length = __builtin_bswap16(udp->length);
+	if (TURNOUT_RARE(length < sizeof(*udp) || length > p->l4_length))
+		TURNOUT_FAULT(p, bad_udp_length);
+	/* A datagram that ends before its packet leaves bytes no checksum covers. */
+	p->summed = p->summed && udp->sum && length == p->l4_length;
 }
 
 static inline __attribute__((always_inline)) int turnout_has_ports(__u8 protocol)
@@ -155,7 +169,7 @@ turnout_parse_ipv4(const void *l3, const void *end, struct turnout_packet *p)
 	__u32 header;
 	__u16 fragment;
 
-	if ((const void *)(ip + 1) > end || ip->version_ihl >> 4 != 4) {
+	if (TURNOUT_RARE((const void *)(ip + 1) > end || ip->version_ihl >> 4 != 4)) {
 		p->fault = TURNOUT_REASON_malformed_ip;
 		return;
 	}
@@ -168,7 +182,7 @@ turnout_parse_ipv4(const void *l3, const void *end, struct turnout_packet *p)
 	header = (ip->version_ihl & 15) * 4;
 	p->l4_length = p->ip_length - header;
 	fragment = ip->fragment & 0xff3f; /* MF and offset, as loaded */
-	if (!turnout_has_ports(ip->protocol)) {
+	if (TURNOUT_RARE(!turnout_has_ports(ip->protocol))) {
 		const __u8 *type = l3 + sizeof(*ip);
 
 		p->shape = TURNOUT_SHAPE_OTHER;
@@ -176,24 +190,28 @@ turnout_parse_ipv4(const void *l3, const void *end, struct turnout_packet *p)
 		    p->ip_length >= sizeof(*ip) + 8 && (const void *)(type + 8) <= end &&
 		    type[0] == 8 && type[1] == 0)
 			p->shape = TURNOUT_SHAPE_ECHO;
-	} else if (header < sizeof(*ip) || header > p->ip_length) {
+	} else if (TURNOUT_RARE(header < sizeof(*ip) || header > p->ip_length)) {
 		p->flow.protocol = ip->protocol;
 		p->shape = TURNOUT_SHAPE_PORTLESS;
 		TURNOUT_FAULT(p, bad_ip_header);
 		return;
-	} else if (fragment & 0xff1f) {
+	} else if (TURNOUT_RARE(fragment & 0xff1f)) {
 		p->flow.protocol = ip->protocol;
 		p->shape = TURNOUT_SHAPE_PORTLESS;
 		TURNOUT_FAULT(p, fragment);
 		return;
 	}
-	if (fragment)
+	if (TURNOUT_RARE(fragment))
 		TURNOUT_FAULT(p, fragment);
-	if (!ip->ttl)
+	if (TURNOUT_RARE(!ip->ttl))
 		TURNOUT_FAULT(p, ttl_expired);
-	if (p->shape == TURNOUT_SHAPE_UNKNOWN)
-		turnout_parse_l4(l3 + header, end, ip->protocol, p);
-	if (p->ip_length > end - l3)
+	if (TURNOUT_EXPECT(p->shape == TURNOUT_SHAPE_UNKNOWN)) {
+		if (ip->protocol == TURNOUT_PROTO_TCP)
+			turnout_parse_tcp(l3 + header, end, p);
+		else
+			turnout_parse_udp(l3 + header, end, p);
+	}
+	if (TURNOUT_RARE(p->ip_length > end - l3))
 		TURNOUT_FAULT(p, truncated);
 }
 
@@ -205,7 +223,7 @@ turnout_parse_ipv6(const void *l3, const void *end, struct turnout_packet *p)
 	__u32 offset = sizeof(*ip);
 	__u8 next;
 
-	if ((const void *)(ip + 1) > end || (*(const __u8 *)l3) >> 4 != 6) {
+	if (TURNOUT_RARE((const void *)(ip + 1) > end || (*(const __u8 *)l3) >> 4 != 6)) {
 		p->fault = TURNOUT_REASON_malformed_ip;
 		return;
 	}
@@ -217,14 +235,14 @@ turnout_parse_ipv6(const void *l3, const void *end, struct turnout_packet *p)
 	p->ip_length = sizeof(*ip) + __builtin_bswap16(ip->payload_length);
 	p->summed = 1;
 	next = ip->next_header;
-	if (next == TURNOUT_PROTO_ICMPV6) {
+	if (TURNOUT_RARE(next == TURNOUT_PROTO_ICMPV6)) {
 		const __u8 *type = l4;
 
 		p->shape = TURNOUT_SHAPE_OTHER;
 		if (p->ip_length >= sizeof(*ip) + 8 && (const void *)(type + 8) <= end &&
 		    type[0] == 128 && type[1] == 0)
 			p->shape = TURNOUT_SHAPE_ECHO;
-	} else if (!turnout_has_ports(next)) {
+	} else if (TURNOUT_RARE(!turnout_has_ports(next))) {
 		p->summed = 0;
 #pragma unroll
 		for (int i = 0; i <= TURNOUT_MAX_EXTENSIONS; i++) {
@@ -253,7 +271,7 @@ turnout_parse_ipv6(const void *l3, const void *end, struct turnout_packet *p)
 
 				next = extension[0];
 				/* An atomic fragment (RFC 6946) is whole. */
-				if (fragment)
+				if (TURNOUT_RARE(fragment))
 					TURNOUT_FAULT(p, fragment);
 				if (fragment & 0xf8ff) {
 					p->flow.protocol = next;
@@ -272,23 +290,33 @@ turnout_parse_ipv6(const void *l3, const void *end, struct turnout_packet *p)
 		p->shape = TURNOUT_SHAPE_UNKNOWN;
 	}
 	p->l4_length = p->ip_length - offset;
-	if (offset > p->ip_length) {
+	if (TURNOUT_RARE(offset > p->ip_length)) {
 		p->flow.protocol = next;
 		p->shape = TURNOUT_SHAPE_PORTLESS;
 		TURNOUT_FAULT(p, bad_ip_header);
 		return;
 	}
-	if (!ip->hop_limit)
+	if (TURNOUT_RARE(!ip->hop_limit))
 		TURNOUT_FAULT(p, ttl_expired);
-	if (p->shape == TURNOUT_SHAPE_UNKNOWN)
-		turnout_parse_l4(l4, end, next, p);
-	if (p->ip_length > end - l3)
+	if (TURNOUT_EXPECT(p->shape == TURNOUT_SHAPE_UNKNOWN)) {
+		if (next == TURNOUT_PROTO_TCP)
+			turnout_parse_tcp(l4, end, p);
+		else
+			turnout_parse_udp(l4, end, p);
+	}
+	if (TURNOUT_RARE(p->ip_length > end - l3))
 		TURNOUT_FAULT(p, truncated);
 }
 
-/* Fills `p` from the frame in [data, end). */
-static inline __attribute__((always_inline)) void turnout_parse(const void *data, const void *end,
-								struct turnout_packet *p)
+/*
+ * The type of what the frame in [data, end) holds, as loaded: that of a provider's tag where there
+ * is more than one tag, 0 where the frame is too short to tell. The caller parses each family by
+ * itself, so that no state of the one meets that of the other: then the compiler keeps the fast
+ * path straight.
+ */
+static inline __attribute__((always_inline)) __u16 turnout_parse_link(const void *data,
+								      const void *end,
+								      struct turnout_packet *p)
 {
 	__u16 type;
 
@@ -296,30 +324,18 @@ static inline __attribute__((always_inline)) void turnout_parse(const void *data
 	p->shape = TURNOUT_SHAPE_UNKNOWN;
 	p->fault = TURNOUT_REASON_COUNT;
 	p->l2_length = 14;
-	if (data + 14 > end) {
-		p->fault = TURNOUT_REASON_not_ip;
-		return;
-	}
+	if (TURNOUT_RARE(data + 14 > end))
+		return 0;
 	type = *(const __u16 *)(data + 12);
-	if (type == TURNOUT_ETH_8021Q) {
-		if (data + 18 > end) {
-			p->fault = TURNOUT_REASON_not_ip;
-			return;
-		}
+	if (TURNOUT_RARE(type == TURNOUT_ETH_8021Q)) {
+		if (data + 18 > end)
+			return 0;
 		type = *(const __u16 *)(data + 16);
 		p->l2_length = 18;
-		if (type == TURNOUT_ETH_8021Q || type == TURNOUT_ETH_8021AD) {
-			p->fault = TURNOUT_REASON_stacked_vlan;
-			return;
-		}
+		if (type == TURNOUT_ETH_8021Q)
+			type = TURNOUT_ETH_8021AD;
 	}
-	if (type == TURNOUT_ETH_IPV4)
-		turnout_parse_ipv4(data + p->l2_length, end, p);
-	else if (type == TURNOUT_ETH_IPV6)
-		turnout_parse_ipv6(data + p->l2_length, end, p);
-	else
-		p->fault = type == TURNOUT_ETH_8021AD ? TURNOUT_REASON_stacked_vlan
-						      : TURNOUT_REASON_not_ip;
+	return type;
 }
 
 #endif

@@ -51,7 +51,7 @@ class Forwarder:
         ]
         self._services = ServiceTable(self._memory[0], self._memory[1])
         self._members = (Member * layout.MAX_MEMBERS).from_buffer(self._memory[2])
-        self._tables = Tables(self.maps["tables"])
+        self._tables = Tables(self.maps["tables"], self.maps["large_tables"])
         self._links: dict[str, Link] = {}
         self._plan: Plan | None = None
         self._slots: dict[tuple[str, int], int] = {}

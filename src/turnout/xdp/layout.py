@@ -14,6 +14,8 @@ MAX_MEMBERS = 16384
 MAX_TABLES = 8192
 ROW_ENTRIES = 4096
 ROW_BYTES = 2 * ROW_ENTRIES
+COMMON_ROWS = 18
+COMMON_SIZE = 69632
 BUCKETS = 4096
 BUCKET_WAYS = 4
 BUCKET_PROBES = 8
@@ -82,6 +84,7 @@ VALUE_SIZES = {
     "member_counters": ctypes.sizeof(Counters),
     "reason_counters": 8,
     "tables": 4,
+    "large_tables": 4,
 }
 
 

@@ -2,13 +2,13 @@
 
 import contextlib
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
 from turnout.kernel.bpf import F_INNER_MAP, MAP_ARRAY, Map
 from turnout.plan import PlannedTable
-from turnout.xdp.layout import MAX_TABLES, ROW_BYTES, ROW_ENTRIES
+from turnout.xdp.layout import COMMON_ROWS, COMMON_SIZE, MAX_TABLES, ROW_BYTES, ROW_ENTRIES
 
 Key = tuple[str, int]
 
@@ -19,7 +19,8 @@ def rows(table: PlannedTable) -> np.ndarray[tuple[int, int], np.dtype[np.uint16]
     numbers = np.array(table.members, np.uint16)
     slots = -(-table.size // ROW_ENTRIES) * ROW_ENTRIES
     members = -(-len(numbers) // ROW_ENTRIES) * ROW_ENTRIES
-    content = np.zeros(slots + members, np.uint16)
+    common = COMMON_ROWS * ROW_ENTRIES if table.size <= COMMON_SIZE else 0
+    content = np.zeros(max(slots + members, common), np.uint16)
     content[: table.size] = numbers[table.indices]
     content[slots : slots + len(numbers)] = numbers
     return content.reshape(-1, ROW_ENTRIES)
@@ -29,7 +30,7 @@ def rows(table: PlannedTable) -> np.ndarray[tuple[int, int], np.dtype[np.uint16]
 def inner_map(table: PlannedTable) -> Iterator[Map]:
     """An inner map that holds the table and that nothing refers to yet. Raises BpfError."""
     content = rows(table)
-    inner = Map.create("turnout_table", MAP_ARRAY, 4, ROW_BYTES, len(content), F_INNER_MAP)
+    inner = _array(len(content), table.size > COMMON_SIZE)
     try:
         keys = np.arange(len(content), dtype=np.uint32).tobytes()
         inner.update_batch(keys, content.tobytes(), len(content))
@@ -38,43 +39,56 @@ def inner_map(table: PlannedTable) -> Iterator[Map]:
         inner.close()
 
 
-class Tables:
-    """The outer map. Slot 0 is none; a table that changes moves to another slot, so that a service
-    goes over to it by its record."""
+def _array(count: int, large: bool) -> Map:
+    """An array of rows, of any number of them where it is for large tables."""
+    flags = F_INNER_MAP if large else 0
+    return Map.create("turnout_table", MAP_ARRAY, 4, ROW_BYTES, count, flags)
 
-    def __init__(self, outer: Map) -> None:
-        self._outer = outer
-        self._empty = Map.create("turnout_empty", MAP_ARRAY, 4, ROW_BYTES, 1, F_INNER_MAP)
-        self._taken: set[int] = set()
+
+class Tables:
+    """The outer maps, of common and of large tables, with slots of one numbering. Slot 0 is none; a
+    table that changes moves to another slot, so that a service goes over to it by its record."""
+
+    def __init__(self, common: Map, large: Map) -> None:
+        self._outer = {False: common, True: large}
+        self._empty = {False: _array(COMMON_ROWS, False), True: _array(1, True)}
+        self._taken: dict[int, bool] = {}
+        """Slot to whether its table is a large one."""
 
     def install(self, tables: Iterable[PlannedTable]) -> dict[Key, int]:
-        """Put tables into slots of their own, all in one batch (each update of an outer map waits
-        for a grace period). Raises BpfError and changes nothing where the kernel refuses."""
+        """Put tables into slots of their own, all of a kind in one batch (each update of an outer
+        map waits for a grace period). Raises BpfError and takes no slot where the kernel refuses."""
         slots: dict[Key, int] = {}
+        taken: dict[int, bool] = {}
         free = (slot for slot in range(1, MAX_TABLES) if slot not in self._taken)
         with contextlib.ExitStack() as stack:
-            descriptors = []
+            descriptors = {}
             for table in tables:
-                descriptors.append(stack.enter_context(inner_map(table)).fd)
-                slots[table.key] = next(free)
-            self._point(slots.values(), descriptors)
-        self._taken.update(slots.values())
+                slots[table.key] = slot = next(free)
+                descriptors[slot] = stack.enter_context(inner_map(table)).fd
+                taken[slot] = table.size > COMMON_SIZE
+            self._point(descriptors, taken)
+        self._taken |= taken
         return slots
 
     def release(self, slots: Iterable[int]) -> None:
         """Let go of tables that no service uses any more."""
-        slots = list(slots)
-        self._point(slots, [self._empty.fd] * len(slots))
-        self._taken.difference_update(slots)
+        gone = {slot: self._taken[slot] for slot in slots}
+        self._point({slot: self._empty[large].fd for slot, large in gone.items()}, gone)
+        for slot in gone:
+            del self._taken[slot]
 
-    def _point(self, slots: Iterable[int], descriptors: list[int]) -> None:
-        count = len(descriptors)
-        if count:
-            keys = struct.pack(f"={count}I", *slots)
-            self._outer.update_batch(keys, struct.pack(f"={count}I", *descriptors), count)
+    def _point(self, descriptors: Mapping[int, int], kinds: Mapping[int, bool]) -> None:
+        for large, outer in self._outer.items():
+            slots = [slot for slot in descriptors if kinds[slot] == large]
+            if slots:
+                count = len(slots)
+                to = struct.pack(f"={count}I", *(descriptors[slot] for slot in slots))
+                outer.update_batch(struct.pack(f"={count}I", *slots), to, count)
 
     def close(self) -> None:
-        self._empty.close()
+        for empty in self._empty.values():
+            empty.close()
 
 
 __all__ = ["Tables", "inner_map", "rows"]
