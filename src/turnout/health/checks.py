@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from turnout.config import Address, Check
@@ -24,14 +24,12 @@ class Checks:
     def __init__(
         self,
         prober: _Prober | None = None,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         spread: Callable[[], float] = random.random,
         at_once: int = 200,
     ) -> None:
-        """`prober` asks, by default over the network; `sleep` waits for seconds and `spread` gives 0..1, for tests; `at_once` bounds the number
-        of probes under way."""
+        """`prober` asks, by default over the network; `spread` gives numbers of 0..1; `at_once`
+        bounds the number of probes under way."""
         self._prober = prober or Probes()
-        self._sleep = sleep
         self._spread = spread
         self._room = asyncio.Semaphore(at_once)
         self._members: dict[MemberKey, Question] = {}
@@ -68,8 +66,11 @@ class Checks:
     async def _ask_again(self, question: Question, changed: Callable[[], None]) -> None:
         check, address = question
         # Spread over the interval, so that many members are not asked at one instant.
-        await self._sleep(self._spread() * check.interval_s)
+        await asyncio.sleep(self._spread() * check.interval_s)
+        clock = asyncio.get_running_loop().time
         while True:
+            # From one question to the next, so that a member that lets us wait is not asked less.
+            due = clock() + check.interval_s * (0.95 + 0.1 * self._spread())
             async with self._room:
                 failure = await self._prober.probe(check, address)
             before = self._states.get(question)
@@ -79,4 +80,4 @@ class Checks:
             self._states[question] = state
             if (state.known, state.up) != (before.known, before.up):
                 changed()
-            await self._sleep(check.interval_s * (0.95 + 0.1 * self._spread()))
+            await asyncio.sleep(due - clock())

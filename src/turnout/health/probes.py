@@ -10,15 +10,22 @@ import h11
 
 from turnout.config import Address, Check
 
-_MOST_HEADER_BYTES = 16_384
-_MOST_RESPONSE_BYTES = 65_536
+_MOST_BYTES = 16_384
+"""Of an answer, until its status and headers are there."""
+_MOST_WORDS = 80
+"""Of a server's nonsense, in characters."""
+_OWN_WANTS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS}
 
 
 class Probes:
     """Asks members by tcp and http, at their own address."""
 
     async def probe(self, check: Check, address: Address) -> str | None:
-        """Ask once, within the check's timeout. Never raises for what a member does."""
+        """Ask once, within the check's timeout.
+
+        Raises OSError where this host has no descriptor or memory to ask with, which says nothing
+        of the member; never for what a member does.
+        """
         family = socket.AF_INET if address.version == 4 else socket.AF_INET6
         try:
             with socket.socket(family, socket.SOCK_STREAM) as connection:
@@ -35,15 +42,17 @@ class Probes:
         except TimeoutError:
             return f"no answer within {check.timeout_s:g} s"
         except h11.RemoteProtocolError as error:
-            return f"not HTTP: {error}"
+            return f"not HTTP: {_cut(str(error))}"
         except OSError as error:
+            if error.errno in _OWN_WANTS:
+                raise
             return _said(error)
 
 
 async def _ask(connection: socket.socket, check: Check, address: Address) -> str | None:
     """GET, and look at the status; the body is nobody's business."""
     loop = asyncio.get_running_loop()
-    protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MOST_HEADER_BYTES)
+    protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MOST_BYTES)
     host = f"[{address}]" if address.version == 6 else str(address)
     request = h11.Request(
         method="GET",
@@ -68,11 +77,15 @@ async def _ask(connection: socket.socket, check: Check, address: Address) -> str
         if event is h11.NEED_DATA:
             data = await loop.sock_recv(connection, 4096)
             received += len(data)
-            if received > _MOST_RESPONSE_BYTES:
-                return f"no status within {_MOST_RESPONSE_BYTES} bytes"
+            if received > _MOST_BYTES:
+                return f"no status within {_MOST_BYTES} bytes"
             if not data:
                 return "closed without an answer"
             protocol.receive_data(data)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_WORDS else text[: _MOST_WORDS - 1] + "…"
 
 
 def _said(error: OSError) -> str:
