@@ -85,8 +85,8 @@ class Story:
             await asyncio.sleep(SETTLED_S)
             await self._backend_dies()
             await self._backend_returns()
-            before = [row for name in self.instances for row in await self._carried(name)]
             answered = sum(bool(c.backend) for c in self.load.conversations)
+            before = [row for name in self.instances for row in await self._carried(name)]
             rerouted_ms = await self._instance_is_killed()
             after = [row for name in self.instances[1:] for row in await self._carried(name)]
         finally:
