@@ -12,6 +12,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "agent_reasons.h"
+#include "encap.h"
 #include "layout.h"
 #include "parse.h"
 
@@ -91,7 +92,15 @@ struct outer {
 	__u32 end;    /* of the packet in the frame, by its IP header */
 	__u8 ecn;
 	__u8 inner; /* IP version inside */
+	__u8 sound; /* the header's checksum is right, or there is none */
 };
+
+static __always_inline int sums_to_zero(const struct turnout_ipv4 *ip)
+{
+	const __u32 *word = (const __u32 *)ip;
+
+	return turnout_fold((__u64)word[0] + word[1] + word[2] + word[3] + word[4]) == 0xffff;
+}
 
 /*
  * Whether the packet looks like one of ours: plain IP header, one of the encapsulations. The
@@ -113,6 +122,7 @@ static __always_inline int read_outer(struct __sk_buff *skb, struct outer *o)
 		o->destination = mapped(ip.destination);
 		o->ecn = ip.tos & ECN_MASK;
 		o->end = at + __builtin_bswap16(ip.length);
+		o->sound = sums_to_zero(&ip);
 		protocol = ip.protocol;
 		at += sizeof(ip);
 	} else if (skb->protocol == TURNOUT_ETH_IPV6) {
@@ -126,17 +136,18 @@ static __always_inline int read_outer(struct __sk_buff *skb, struct outer *o)
 		protocol = ip.next_header;
 		at += sizeof(ip);
 		o->end = at + __builtin_bswap16(ip.payload_length);
+		o->sound = 1;
 	} else {
 		return 0;
 	}
 	switch (protocol) {
-	case 4:
+	case TURNOUT_PROTO_IPIP:
 		o->inner = 4;
 		break;
-	case 41:
+	case TURNOUT_PROTO_IPV6:
 		o->inner = 6;
 		break;
-	case 47:
+	case TURNOUT_PROTO_GRE:
 		if (bpf_skb_load_bytes(skb, at, word, 4) || word[0])
 			return 0;
 		if (word[1] != TURNOUT_ETH_IPV4 && word[1] != TURNOUT_ETH_IPV6)
@@ -218,8 +229,8 @@ static __always_inline __u32 handle(struct __sk_buff *skb)
 	} else {
 		return TURNOUT_AGENT_malformed;
 	}
-	/* Where GRO has merged packets it has made all lengths fit. */
-	if (inner_at + length > o.end || o.end > skb->len)
+	/* Where GRO has merged packets it has made lengths and checksum fit. */
+	if (!o.sound || inner_at + length > o.end || o.end > skb->len)
 		return TURNOUT_AGENT_malformed;
 	if (!bpf_map_lookup_elem(&vips, &destination))
 		return TURNOUT_AGENT_not_vip;

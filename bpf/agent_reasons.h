@@ -8,7 +8,7 @@
 	X(not_instance, PASS, "encapsulated, but not sent by an instance")                         \
 	X(not_own, PASS, "encapsulated by an instance, but not for this backend's address")        \
 	X(decapsulated, PASS, "opened and handed to the host")                                     \
-	X(malformed, DROP, "from an instance, but what is inside is cut short or no IP packet")    \
+	X(malformed, DROP, "from an instance, but cut short, damaged, or no IP packet inside")     \
 	X(not_vip, DROP, "from an instance, but what is inside is for no VIP of this backend")     \
 	X(congestion, DROP, "marked as congested on the way, and the sender knows no ECN")         \
 	X(failed, DROP, "the kernel could not take the outer header off")
