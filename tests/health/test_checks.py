@@ -148,11 +148,7 @@ def test_first_questions_are_spread_over_the_interval_and_later_ones_drift_apart
             await asyncio.sleep(20)
         firsts = sorted(times[0] for times in prober.times.values())
         assert firsts == pytest.approx([0.0, 0.5, 1.5, 1.98])
-        gaps = {
-            round(b - a, 6)
-            for times in prober.times.values()
-            for a, b in pairwise(times)
-        }
+        gaps = {round(b - a, 6) for times in prober.times.values() for a, b in pairwise(times)}
         assert len(gaps) > 1
         assert all(1.9 <= gap <= 2.1 for gap in gaps)
 
