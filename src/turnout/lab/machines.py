@@ -173,7 +173,7 @@ class Machines:
         with netns.inside(self.record.namespace(node)):
             return socket.socket(family, kind, protocol)
 
-    def wait(self, ready: Callable[[], bool], what: str, patience_s: float = 20.0) -> None:
+    def wait(self, ready: Callable[[], bool], what: str, patience_s: float = 40.0) -> None:
         """Ask `ready` until it says yes.
 
         Raises LabError, with the last words of every program, where that takes longer than

@@ -33,7 +33,7 @@ from turnout.lab.traffic import Conversation, Load, Tally
 LASTING = 200
 SETTLED_S = 4.0
 """How long traffic is watched while nothing changes."""
-PATIENCE_S = 20.0
+PATIENCE_S = 30.0
 """For each change to be noticed."""
 
 
