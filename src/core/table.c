@@ -19,36 +19,64 @@ struct member {
 	uint32_t skip;
 };
 
-/* For member i turn k falls into round ceil(k * heaviest / weight): the heaviest has one in every
- * round. Within a round members go in order. Writes `size` member indices. */
+/* The rounds of a member's turns: turn k falls into round ceil(k * heaviest / weight). Each turn
+ * adds the quotient, and one more whenever the remainders make up a weight: no division a turn. */
+struct rounds {
+	uint32_t weight, quotient, remainder;
+	uint32_t round, credit;
+};
+
+static struct rounds rounds_of(uint32_t weight, uint32_t heaviest)
+{
+	return (struct rounds){weight, heaviest / weight, heaviest % weight, 0, 0};
+}
+
+static inline uint32_t next_round(struct rounds *r)
+{
+	uint32_t owed = r->remainder > r->credit;
+
+	r->round += r->quotient + owed;
+	r->credit += owed * r->weight - r->remainder;
+	return r->round;
+}
+
+/* The heaviest has a turn in every round, the others in some; within a round members go in order.
+ * Writes `size` member indices. */
 static int take_turns(const uint32_t *weights, const uint32_t *quotas, uint32_t members,
 		      uint32_t size, uint16_t *turns)
 {
-	uint64_t heaviest = 0, rounds = 0;
-	uint32_t *begin, at = 0;
+	uint32_t heaviest = 0, last = 0, at = 0;
+	uint32_t *begin;
 
 	for (uint32_t i = 0; i < members; i++)
 		heaviest = weights[i] > heaviest ? weights[i] : heaviest;
 	for (uint32_t i = 0; i < members; i++) {
-		uint64_t last = (quotas[i] * heaviest + weights[i] - 1) / weights[i];
+		/* Below 2^24 + 2^16: a quota is less than one above the due share. */
+		uint32_t round = ((uint64_t)quotas[i] * heaviest + weights[i] - 1) / weights[i];
 
-		rounds = last > rounds ? last : rounds;
+		last = round > last ? round : last;
 	}
-	begin = calloc(rounds + 1, sizeof(*begin));
+	begin = calloc(last + 1, sizeof(*begin));
 	if (!begin)
 		return -1;
-	for (uint32_t i = 0; i < members; i++)
-		for (uint64_t k = 1; k <= quotas[i]; k++)
-			begin[(k * heaviest + weights[i] - 1) / weights[i]]++;
-	for (uint64_t round = 0; round <= rounds; round++) {
+	for (uint32_t i = 0; i < members; i++) {
+		struct rounds r = rounds_of(weights[i], heaviest);
+
+		for (uint32_t k = 0; k < quotas[i]; k++)
+			begin[next_round(&r)]++;
+	}
+	for (uint32_t round = 0; round <= last; round++) {
 		uint32_t count = begin[round];
 
 		begin[round] = at;
 		at += count;
 	}
-	for (uint32_t i = 0; i < members; i++)
-		for (uint64_t k = 1; k <= quotas[i]; k++)
-			turns[begin[(k * heaviest + weights[i] - 1) / weights[i]]++] = i;
+	for (uint32_t i = 0; i < members; i++) {
+		struct rounds r = rounds_of(weights[i], heaviest);
+
+		for (uint32_t k = 0; k < quotas[i]; k++)
+			turns[begin[next_round(&r)]++] = i;
+	}
 	free(begin);
 	return at == size ? 0 : -1;
 }
@@ -122,11 +150,11 @@ int turnout_table(const uint32_t *offsets, const uint32_t *skips, const uint32_t
 	struct member *state = malloc(members * sizeof(*state));
 	uint64_t *taken = calloc(size / 64 + 1, sizeof(*taken));
 	uint32_t *inverses = malloc(members * sizeof(*inverses));
-	double *open = malloc(2 * (tail + 1) * sizeof(*open)), *ranks = open + tail + 1;
+	double *open = malloc(tail * sizeof(*open)), *ranks = malloc(tail * sizeof(*ranks));
 	uint16_t *turns = malloc(size * sizeof(*turns));
 	int equal = 1, result = -1;
 
-	if (!state || !taken || !inverses || !open || !turns)
+	if (!state || !taken || !inverses || !open || !ranks || !turns)
 		goto out;
 	for (uint32_t i = 0; i < members; i++) {
 		state[i] = (struct member){offsets[i], skips[i]};
@@ -141,7 +169,6 @@ int turnout_table(const uint32_t *offsets, const uint32_t *skips, const uint32_t
 	else if (take_turns(weights, quotas, members, size, turns))
 		goto out;
 
-	tail = tail < size ? tail : size;
 	head = size - tail;
 	for (; turn < head; turn++) {
 		struct member *m = &state[turns[turn]];
@@ -174,6 +201,7 @@ out:
 	free(taken);
 	free(inverses);
 	free(open);
+	free(ranks);
 	free(turns);
 	return result;
 }

@@ -42,7 +42,7 @@ def quotas(weights: Sequence[int], size: int) -> list[int]:
 
 
 def build(names: Sequence[str], weights: Sequence[int], size: int) -> list[int]:
-    """The weighted table: turn k of member i in round ceil(k * heaviest / weight)."""
+    """The table: turn k of member i in round ceil(k * heaviest / weight)."""
     order = sorted(range(len(names)), key=lambda i: names[i].encode())
     slots = quotas([weights[i] for i in order], size)
     turns = sorted(

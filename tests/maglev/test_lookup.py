@@ -1,5 +1,9 @@
 """The data path's rule: who is asked after a member that may not take the flow."""
 
+import json
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,10 +13,26 @@ from tests.maglev import oracle
 from turnout import maglev
 
 SIZE = 1009
+VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "choice.json").read_text())
 
 
 def table_of(members: int, size: int = SIZE) -> np.ndarray:
     return maglev.build([f"m{i}" for i in range(members)], [1] * members, size)
+
+
+def test_golden_mixes() -> None:
+    for vector in VECTORS["tries"]:
+        assert [oracle.second_try(vector["h"], i) for i in range(1, 11)] == vector["tries"]
+
+
+@pytest.mark.parametrize("vector", VECTORS["choices"], ids=lambda v: f"down {v['down']}")
+def test_golden_choices(vector: dict[str, list[Any]]) -> None:
+    names = VECTORS["names"]
+    table = maglev.build(names, VECTORS["weights"], VECTORS["size"])
+    hashes = [int(hash_, 16) for hash_, _ in vector["members"]]
+    usable = [i not in vector["down"] for i in range(len(names))]
+    found = maglev.lookup(table, hashes, usable).tolist()
+    assert found == [member for _, member in vector["members"]]
 
 
 @st.composite

@@ -104,6 +104,19 @@ def test_health_is_not_membership(data: st.DataObject) -> None:
         assert np.array_equal(after.indices, expected)
 
 
+@given(st.data())
+@settings(max_examples=25, deadline=None)
+def test_the_files_order_of_members_changes_no_choice(data: st.DataObject) -> None:
+    """Neither the slots nor the walk after the second tries."""
+    fleet = data.draw(fleets())
+    turned = {n: replace(p, members=p.members[::-1]) for n, p in fleet.pools.items()}
+    tables, others = (
+        {t.key: (t.names, t.weights, t.indices.tobytes()) for t in compiled(f, Observed()).tables}
+        for f in (fleet, replace(fleet, pools=turned))
+    )
+    assert tables == others
+
+
 def _only(fleet: Fleet) -> Fleet:
     """The fleet with its first service and the pool of it alone."""
     service = next(iter(fleet.services.values()))

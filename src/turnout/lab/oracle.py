@@ -22,10 +22,14 @@ class Oracle:
             for service in fleet.services.values()
             if service.protocol == "tcp"
         }
+        self._members = {
+            pool.name: sorted(pool.members, key=lambda member: member.backend.encode())
+            for pool in fleet.pools.values()
+        }
         self._tables = {
             (service.pool, service.table_size): maglev.build(
-                [member.backend for member in fleet.pools[service.pool].members],
-                [member.weight for member in fleet.pools[service.pool].members],
+                [member.backend for member in self._members[service.pool]],
+                [member.weight for member in self._members[service.pool]],
                 service.table_size,
             )
             for service in self._services.values()
@@ -36,7 +40,7 @@ class Oracle:
         assert flow.protocol == TCP
         service = self._services[flow.vip, flow.vip_port]
         pool = self._fleet.pools[service.pool]
-        names = [member.backend for member in pool.members]
+        names = [member.backend for member in self._members[service.pool]]
         hash = flow_hash(flow, self._keys[pool.hash_key], service.hash == "client-address")
         (index,) = maglev.lookup(
             self._tables[service.pool, service.table_size],

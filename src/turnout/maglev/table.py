@@ -18,6 +18,8 @@ from turnout.core import is_prime, library
 
 MAX_SIZE = 1 << 24
 MAX_MEMBERS = 1 << 16
+MAX_WEIGHT = (1 << 16) - 1
+"""Bounds the rounds of a table, and with them the memory to build it."""
 
 
 def preference(name: str, size: int) -> tuple[int, int]:
@@ -57,7 +59,7 @@ def build(names: Sequence[str], weights: Sequence[int], size: int) -> NDArray[np
     The same members give the same table in whatever order they are named. With equal weights it
     is the paper's table. Raises ValueError for a size that is not a prime from the number of
     members to 2^24, no members or more than 65,536, a name twice, a weight below 1 or above
-    2^32 - 1.
+    65,535.
     """
     if not 0 < len(names) <= MAX_MEMBERS:
         raise ValueError(f"{len(names)} members, expected 1 to {MAX_MEMBERS}")
@@ -68,8 +70,8 @@ def build(names: Sequence[str], weights: Sequence[int], size: int) -> NDArray[np
     if not is_prime(size):
         raise ValueError(f"table size {size} is not a prime")
     low, high = min(weights), max(weights)
-    if low < 1 or high >= 1 << 32:
-        raise ValueError(f"weight {low if low < 1 else high}, expected 1 to {(1 << 32) - 1}")
+    if low < 1 or high > MAX_WEIGHT:
+        raise ValueError(f"weight {low if low < 1 else high}, expected 1 to {MAX_WEIGHT}")
     if len(set(names)) != len(names):
         twice = next(name for name in names if list(names).count(name) > 1)
         raise ValueError(f"member {twice!r} named twice")
@@ -107,4 +109,4 @@ def fill(
     return table
 
 
-__all__ = ["MAX_MEMBERS", "MAX_SIZE", "build", "fill", "preference", "quotas"]
+__all__ = ["MAX_MEMBERS", "MAX_SIZE", "MAX_WEIGHT", "build", "fill", "preference", "quotas"]

@@ -157,12 +157,15 @@ def _numbers(keys: Iterable[Key], before: Mapping[Key, int], last: int) -> dict[
 def _tables(
     fleet: Fleet, numbers: Mapping[MemberKey, int], previous: Plan | None
 ) -> tuple[PlannedTable, ...]:
-    """One table for each pool and size in use; a previous one of the same members serves again."""
+    """One table for each pool and size in use; a previous one of the same members serves again.
+
+    Members stand in the order of their names, so that the walk, too, is the same however the file
+    orders them."""
     old = {table.key: table for table in previous.tables} if previous else {}
     tables = []
     for key in dict.fromkeys((s.pool, s.table_size) for s in fleet.services.values()):
         pool, size = key
-        members = fleet.pools[pool].members
+        members = sorted(fleet.pools[pool].members, key=lambda member: member.backend.encode())
         names = tuple(member.backend for member in members)
         weights = tuple(member.weight for member in members)
         table = PlannedTable(

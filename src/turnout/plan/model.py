@@ -61,6 +61,7 @@ class PlannedTable:
     pool: str
     size: int
     names: tuple[str, ...]
+    """In the order of their bytes."""
     weights: tuple[int, ...]
     members: tuple[int, ...]
     """Member numbers in the order of the indices."""
