@@ -1,8 +1,11 @@
 """turnout agent: the backend's side."""
 
+import select
 import signal
 import socket
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -44,7 +47,8 @@ def command(file: Path, backend: str, undo: bool) -> None:
             if undo:
                 _undo(backend)
             elif wanted:
-                _serve(file, wanted)
+                with _signals() as caught:
+                    _serve(file, wanted, caught)
     except (agent.AgentError, OSError, ValueError) as error:
         raise click.ClickException(str(error)) from None
 
@@ -55,10 +59,33 @@ def _undo(backend: str) -> None:
         click.echo(line)
 
 
-def _serve(file: Path, wanted: agent.Wanted) -> None:
+@contextmanager
+def _signals() -> Iterator[Callable[[], set[int]]]:
+    """Waits for signals, CHECK_EVERY_S at most, and says which came.
+
+    Blocking them is not enough: threads of libraries that began before would get them.
+    """
+    read, write = socket.socketpair()
+    with read, write:
+        write.setblocking(False)
+        signal.set_wakeup_fd(write.fileno())
+        awaited = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+        before = [signal.signal(number, lambda *_: None) for number in awaited]
+
+        def caught() -> set[int]:
+            ready, _, _ = select.select([read], [], [], CHECK_EVERY_S)
+            return set(read.recv(64)) if ready else set()
+
+        try:
+            yield caught
+        finally:
+            signal.set_wakeup_fd(-1)
+            for number, handler in zip(awaited, before, strict=True):
+                signal.signal(number, handler)
+
+
+def _serve(file: Path, wanted: agent.Wanted, caught: Callable[[], set[int]]) -> None:
     log = structlog.get_logger()
-    awaited = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
-    signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
     host = agent.Host(agent.state_file(wanted.backend))
     amiss = ""
     try:
@@ -66,11 +93,11 @@ def _serve(file: Path, wanted: agent.Wanted) -> None:
             log.info(line)
         log.info("agent ready", backend=wanted.backend, vips=[str(vip) for vip in wanted.vips])
         while True:
-            caught = signal.sigtimedwait(awaited, CHECK_EVERY_S)
-            if caught is not None and caught.si_signo != signal.SIGHUP:
+            numbers = caught()
+            if numbers - {signal.SIGHUP}:
                 log.info("agent stopped: packets are no longer opened, VIPs and settings stay")
                 return
-            if caught is not None:
+            if numbers:
                 wanted = _reloaded(file, wanted)
             try:
                 for line in host.reconcile(wanted):
