@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -125,7 +126,8 @@ def agent(host: None, tmp_path: Path) -> Iterator[Agent]:
 
 
 def wanted(*vips: str) -> Wanted:
-    return Wanted("web1", OWN, (ip_address("10.0.2.1"),), tuple(map(ip_address, vips)), ())
+    instances = (ip_address("10.0.2.1"),)
+    return Wanted("web1", OWN, instances, tuple(map(ip_address, vips)), ())
 
 
 def arp() -> tuple[str, str]:
@@ -215,12 +217,15 @@ def test_a_burst_of_signals_never_ends_it(agent: Agent) -> None:
     assert agent.events()[-1].startswith("agent stopped")
 
 
-def test_packets_are_opened_until_the_agent_is_gone(agent: Agent) -> None:
+@contextmanager
+def receiving() -> Iterator[Callable[[], list[bytes]]]:
+    """A call sends a packet of a client's that the instance has encapsulated, and a plain one of
+    the instance's own after it; it answers what of them the host's server got."""
     (link,) = json.loads(ip("-j", "link", "show", "eth0"))
     ether = Ether(dst=link["address"], src="02:00:00:00:00:02")
     inner = IP(src="198.51.100.7", dst=str(V4)) / UDP(sport=9, dport=5000) / b"opened"
     outer = IP(src="10.0.2.1", dst=str(OWN)) / UDP(sport=50000, dport=6080)
-    plain = IP(src="198.51.100.7", dst=str(OWN)) / UDP(sport=9, dport=5000) / b"plain"
+    plain = IP(src="10.0.2.1", dst=str(OWN)) / UDP(sport=9, dport=5000) / b"plain"
     with (
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server,
         socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as far,
@@ -230,7 +235,6 @@ def test_packets_are_opened_until_the_agent_is_gone(agent: Agent) -> None:
         far.bind(("far", 0))
 
         def received() -> list[bytes]:
-            """What arrives of a packet to be opened and a plain one after it."""
             far.send(bytes(ether / outer / inner))
             far.send(bytes(ether / plain))
             found = [server.recv(99)]
@@ -238,6 +242,11 @@ def test_packets_are_opened_until_the_agent_is_gone(agent: Agent) -> None:
                 found.append(server.recv(99))
             return found
 
+        yield received
+
+
+def test_packets_are_opened_until_the_agent_is_gone(agent: Agent) -> None:
+    with receiving() as received:
         assert received() == [b"opened", b"plain"]
         agent.process.kill()
         agent.process.wait(10)
@@ -275,6 +284,24 @@ def test_a_strict_reverse_path_filter_is_made_loose(
     list(undo(state))
     assert sysctl.read((*CONF4, "eth0", "rp_filter")) == own
     assert sysctl.read((*CONF4, "all", "rp_filter")) == every
+
+
+def test_a_client_may_be_reached_by_another_interface(state: Path) -> None:
+    ip("link", "add", "out", "type", "veth", "peer", "name", "out-far")
+    ip("link", "set", "out", "up")
+    ip("address", "add", "10.0.3.11/24", "dev", "out")
+    ip("route", "add", "default", "via", "10.0.3.1")
+    sysctl.write((*CONF4, "eth0", "rp_filter"), "1")
+    made = Host(state)
+    list(made.reconcile(wanted(str(V4))))
+    with receiving() as received:
+        assert received() == [b"opened", b"plain"]
+        # Without the setting the host drops what is opened, and says nothing.
+        sysctl.write((*CONF4, "eth0", "rp_filter"), "1")
+        assert received() == [b"plain"]
+        list(made.reconcile(wanted(str(V4))))
+        assert received() == [b"opened", b"plain"]
+    made.close()
 
 
 def test_an_ipv6_vip_on_a_host_without_ipv6(state: Path) -> None:
