@@ -26,6 +26,8 @@ class _Bench(ctypes.LittleEndianStructure):
         ("vip_mask", ctypes.c_uint32),
         ("vip", ctypes.c_uint32),
         ("client", ctypes.c_uint32),
+        ("port", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
         ("served", ctypes.c_uint32),
         ("begin", ctypes.c_uint64),
         ("windows", ctypes.c_uint64 * WINDOWS),
@@ -52,12 +54,12 @@ class Generator:
         end_of_source = 14 + (16 if len(frame) == SHORT else 24)
         size = 4 if len(frame) == SHORT else 16
         (client,) = struct.unpack_from(">I", frame, end_of_source - 4)
-        (vip,) = struct.unpack_from(">I", frame, end_of_source + size - 4)
+        vip, _, port = struct.unpack_from(">IHH", frame, end_of_source + size - 4)
         bench = self._bench
         bench.frame = (ctypes.c_uint8 * LONG)(*frame)
         bench.length = len(frame)
         bench.flow_mask, bench.vip_mask = flows - 1, vips - 1
-        bench.vip, bench.client, bench.served = vip, client, 0
+        bench.vip, bench.client, bench.port, bench.served = vip, client, port, 0
         self._frame = frame
 
     def time(self, program: Program, packets: int) -> float:
