@@ -84,21 +84,20 @@ static inline __attribute__((always_inline)) void turnout_write_ipv4(struct turn
 								     __u32 length, __u8 protocol,
 								     __u8 traffic_class)
 {
-	__u32 sum;
+	/* The header's first three words, as they are stored: fewer stores than fields. */
+	__u32 first = 0x45 | (__u32)traffic_class << 8 | (__u32)__builtin_bswap16(length) << 16;
+	__u32 second = 0x00400000; /* identification 0, DF */
+	__u32 third = TURNOUT_OUTER_TTL | (__u32)protocol << 8;
+	__u32 sum = m->address_sum + (first & 0xffff) + (first >> 16) + (second >> 16) + third;
+	__u32 *word = (__u32 *)outer;
 
-	outer->version_ihl = 0x45;
-	outer->tos = traffic_class;
-	outer->length = __builtin_bswap16(length);
-	outer->id = 0;
-	outer->fragment = 0x0040; /* DF */
-	outer->ttl = TURNOUT_OUTER_TTL;
-	outer->protocol = protocol;
-	outer->source = *(const __u32 *)m->source;
-	outer->destination = *(const __u32 *)m->destination;
-	sum = m->address_sum + (0x45 | (__u32)traffic_class << 8) + __builtin_bswap16(length) +
-	      0x0040 + (TURNOUT_OUTER_TTL | (__u32)protocol << 8);
 	sum = (sum & 0xffff) + (sum >> 16);
-	outer->sum = ~(sum + (sum >> 16));
+	sum = ~(sum + (sum >> 16));
+	word[0] = first;
+	word[1] = second;
+	word[2] = third | sum << 16;
+	word[3] = *(const __u32 *)m->source;
+	word[4] = *(const __u32 *)m->destination;
 }
 
 static inline __attribute__((always_inline)) void
@@ -110,7 +109,9 @@ turnout_write_ipv6(struct turnout_ipv6 *outer, const struct turnout_member *m, _
 	outer->payload_length = __builtin_bswap16(length);
 	outer->next_header = protocol;
 	outer->hop_limit = TURNOUT_OUTER_TTL;
-	__builtin_memcpy(outer->source, m->source, 32); /* destination follows source in both */
+#pragma unroll
+	for (int i = 0; i < 4; i++) /* source and destination, one behind the other in both */
+		((__u64 *)outer->source)[i] = ((const __u64 *)m->source)[i];
 }
 
 /* `length`: of header and inner packet. */

@@ -101,9 +101,9 @@ struct turnout_member {
 	__u8 reserved0[2];
 	__u32 address_sum; /* of the 16-bit words of source and destination, as loaded */
 	__u8 reserved1[4];
-	__u8 source[16];      /* outer source: the instance's own address */
-	__u8 destination[16]; /* outer destination: the backend's address */
-};
+	__u8 source[16];	/* outer source: the instance's own address */
+	__u8 destination[16];	/* outer destination: the backend's address */
+} __attribute__((aligned(64))); /* or the compiler loads its words in halves */
 
 /* Counters, one set per CPU. */
 struct turnout_counters {
