@@ -40,8 +40,9 @@ ANNOUNCEMENT = Kind(
         "local_as": Field(integer(1, 4_294_967_295), "AS number of the instances.", 65_001),
         "peer_as": Field(integer(1, 4_294_967_295), "AS number of the routers.", 65_000),
         "table": Field(
-            integer(1, 252),
-            "Kernel routing table that holds the VIPs' routes, and nothing else.",
+            scalars.ROUTING_TABLE,
+            "Kernel routing table that holds the VIPs' routes, and nothing else; FRR can import "
+            "1 to 252.",
             174,
         ),
         "protocol": Field(
@@ -84,7 +85,7 @@ MEMBER = Kind(
     "A backend in a pool.",
     {
         "weight": Field(scalars.WEIGHT, "Its share of the flows, relative to the others'.", 1),
-        "drain": Field(scalars.BOOLEAN, "No new flows.", False),
+        "drain": Field(scalars.BOOLEAN, "No new flows; its weight and so the table stay.", False),
     },
 )
 
@@ -151,12 +152,13 @@ SERVICE = Kind(
         "policy": Field(choice("maglev"), "How a backend is chosen.", "maglev"),
         "table_size": Field(
             integer(2, 1 << 24),
-            "Slots of the lookup table: a prime, at least 100 for each member.",
+            "Slots of the lookup table: a prime, at least 100 for each member. The largest takes "
+            "32 MB on each instance.",
             65_537,
         ),
         "allow_small_table": Field(
             scalars.BOOLEAN,
-            "Accept fewer than 100 slots for each member, and so less even shares.",
+            "Accept fewer than 100 slots for each member, and with them less even shares.",
             False,
         ),
         "encapsulation": Field(

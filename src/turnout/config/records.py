@@ -1,13 +1,12 @@
 """Nodes to records: values by field, each with its position, everything wrong collected."""
 
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
-from turnout.config.errors import Problem, WrongError
+from turnout.config.errors import Mark, Problems, WrongError, meant, shown
 from turnout.config.fields import REQUIRED, Field, Kind
-from turnout.config.scalars import NAME, text_of
-from turnout.config.tree import Mapping, Mark, Node, Scalar, Sequence
+from turnout.config.scalars import NAME, NAME_TEXT, text_of
+from turnout.config.tree import Mapping, Node, Refused, Scalar, Sequence
 
 
 @dataclass(slots=True)
@@ -29,13 +28,6 @@ class Record:
         return self.marks.get(name, self.mark)
 
 
-class Problems(list[Problem]):
-    """What was found wrong so far."""
-
-    def at(self, mark: Mark, path: str, message: str) -> None:
-        self.append(Problem(mark.line, mark.column, path, message))
-
-
 def read_record(kind: Kind, node: Node, path: str, problems: Problems) -> Record:
     """The record at `node`; an empty value is a record without fields."""
     record = Record(path, node.mark)
@@ -46,8 +38,7 @@ def read_record(kind: Kind, node: Node, path: str, problems: Problems) -> Record
     for key, value in items:
         where = _join(path, key.text)
         if key.text not in kind.fields:
-            close = get_close_matches(key.text, kind.fields, 1, 0.6)
-            hint = f"did you mean {close[0]}?" if close else f"expected {', '.join(kind.fields)}"
+            hint = meant(key.text, kind.fields)
             problems.at(key.mark, where, f"no such field in {_article(kind.name)}: {hint}")
             continue
         record.marks[key.text] = value.mark
@@ -65,12 +56,14 @@ def read_record(kind: Kind, node: Node, path: str, problems: Problems) -> Record
 
 def _read_field(spec: Field, name: str, node: Node, record: Record, problems: Problems) -> None:
     path = _join(record.path, name)
+    if isinstance(node, Refused):
+        record.broken.add(name)
+        return
     if isinstance(spec.type, Kind):
-        record.values[name] = (
-            read_map(spec.type, node, path, problems)
-            if spec.shape == "map"
-            else read_record(spec.type, node, path, problems)
-        )
+        read = read_map if spec.shape == "map" else read_record
+        record.values[name] = read(spec.type, node, path, problems)
+        if not isinstance(node, Mapping) and not _is_empty(node):
+            record.broken.add(name)
         return
     nodes: list[Node] = [node]
     if spec.shape == "list":
@@ -82,17 +75,24 @@ def _read_field(spec: Field, name: str, node: Node, record: Record, problems: Pr
         if not nodes and spec.default is REQUIRED:
             problems.at(node.mark, path, f"found an empty list: expected {_expected(spec)}")
             record.broken.add(name)
-    values = []
+    values: dict[Any, None] = {}
     for index, item in enumerate(nodes):
         place = f"{path}[{index}]" if spec.shape == "list" else path
         record.marks[f"{name}[{index}]"] = item.mark
+        if isinstance(item, Refused):
+            record.broken.add(name)
+            continue
         try:
-            values.append(spec.type.read(item))
+            value = spec.type.read(item)
         except WrongError as error:
             problems.at(item.mark, place, str(error))
             record.broken.add(name)
+        else:
+            if value in values:
+                problems.at(item.mark, place, f"{item} stands twice: keep one")
+            values[value] = None
     if name not in record.broken:
-        record.values[name] = tuple(values) if spec.shape == "list" else values[0]
+        record.values[name] = tuple(values) if spec.shape == "list" else next(iter(values))
 
 
 def read_map(kind: Kind, node: Node, path: str, problems: Problems) -> dict[str, Record]:
@@ -103,14 +103,11 @@ def read_map(kind: Kind, node: Node, path: str, problems: Problems) -> dict[str,
         try:
             text_of(key, f"another name of {_article(kind.name)}")
             if not NAME.fullmatch(key.text):
-                raise WrongError(
-                    f"found {key} as a name: expected 1 to 63 letters, digits, '_', '.', '-', "
-                    "beginning and ending with a letter or digit"
-                )
+                raise WrongError(f"found {key} as a name: expected {NAME_TEXT}")
         except WrongError as error:
             problems.at(key.mark, where, str(error))
         record = read_record(kind, value, where, problems)
-        if value.mark == key.mark or (isinstance(value, Scalar) and value.kind == "null"):
+        if _is_empty(value):
             record.mark = key.mark
         records[key.text] = record
     return records
@@ -120,8 +117,10 @@ def _items(
     node: Node, expected: str, path: str, problems: Problems
 ) -> list[tuple[Scalar, Node]] | None:
     """Items of a map without those whose key stood before; None where it is no map."""
-    if isinstance(node, Scalar) and node.kind == "null":
+    if _is_empty(node):
         return []
+    if isinstance(node, Refused):
+        return None
     if not isinstance(node, Mapping):
         problems.at(node.mark, path, f"found {node}: expected {expected}")
         return None
@@ -137,6 +136,10 @@ def _items(
     return items
 
 
+def _is_empty(node: Node) -> bool:
+    return isinstance(node, Scalar) and node.kind == "null"
+
+
 def _expected(spec: Field) -> str:
     if isinstance(spec.type, Kind):
         return f"a map from names to {spec.type.name}s" if spec.shape == "map" else spec.type.name
@@ -148,4 +151,4 @@ def _article(noun: str) -> str:
 
 
 def _join(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
+    return f"{path}.{shown(name)}" if path else shown(name)

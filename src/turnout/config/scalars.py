@@ -15,8 +15,9 @@ from turnout.config.tree import Node, Scalar
 
 Address = IPv4Address | IPv6Address
 
-NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9_])?")
-_DURATION = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)(ms|s|m)")
+NAME_TEXT = "1 to 63 letters, digits, '_', '.', '-', beginning and ending with a letter or digit"
+NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
+_DURATION = re.compile(r"([0-9]{1,6}(?:[.][0-9]{1,3})?)(ms|s|m)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0}
 
 
@@ -61,16 +62,15 @@ def integer(low: int, high: int) -> Reader:
     text = f"a whole number from {low} to {high}"
 
     def parse(node: Scalar) -> int:
-        if not node.plain or not re.fullmatch(r"-?(0|[1-9]\d{0,18})", node.text):
-            hint = ""
-            if node.kind in ("int", "float") and node.plain:
+        if not node.plain or not re.fullmatch(r"-?(0|[1-9][0-9]*)", node.text):
+            hint = "" if node.plain else ", which is text"
+            if node.kind == "int":
                 hint = ", which YAML reads in its own way"
-            elif not node.plain:
-                hint = ", which is text"
             raise WrongError(f"found {node}{hint}: expected {text}, in plain decimal digits")
-        number = int(node.text)
+        # Python refuses to convert some thousand digits.
+        number = int(node.text) if len(node.text) < 20 else high + 1
         if not low <= number <= high:
-            raise WrongError(f"found {number}: expected {text}")
+            raise WrongError(f"found {node}: expected {text}")
         return number
 
     return Reader(text, {"type": "integer", "minimum": low, "maximum": high}, parse)
@@ -94,7 +94,8 @@ def _weight() -> Reader:
 def _boolean() -> Reader:
     def parse(node: Scalar) -> bool:
         if not node.plain or node.text not in ("true", "false"):
-            raise WrongError(f"found {node}: expected true or false")
+            hint = "" if node.plain else ", which is text"
+            raise WrongError(f"found {node}{hint}: expected true or false")
         return node.text == "true"
 
     return Reader("true or false", {"type": "boolean"}, parse)
@@ -117,9 +118,9 @@ def _duration() -> Reader:
     def parse(node: Scalar) -> float:
         match = _DURATION.fullmatch(node.text)
         if not match:
-            bare = re.fullmatch(r"[\d.]+", node.text)
-            hint = f"without a unit: write {node.text}s or {node.text}ms" if bare else ""
-            raise WrongError(f"found {node} {hint}" if hint else f"found {node}: expected {text}")
+            bare = re.fullmatch(r"[0-9.]+", node.text)
+            hint = " without a unit" if bare else ""
+            raise WrongError(f"found {node}{hint}: expected {text}")
         seconds = float(match[1]) * _UNITS[match[2]]
         if not 0.01 <= seconds <= 3600:
             raise WrongError(f"found {node}: expected {text}, from 10ms to 60m")
@@ -133,7 +134,7 @@ def _percent() -> Reader:
     text = "a share from 0% to 100%"
 
     def parse(node: Scalar) -> float:
-        match = re.fullmatch(r"(\d{1,3}(?:\.\d{1,3})?)%", node.text)
+        match = re.fullmatch(r"([0-9]{1,3}(?:[.][0-9]{1,3})?)%", node.text)
         if not match or float(match[1]) > 100:
             raise WrongError(f"found {node}: expected {text}")
         return float(match[1]) / 100
@@ -153,7 +154,7 @@ def _address() -> Reader:
         try:
             address = ip_address(value)
         except ValueError:
-            zeros = re.fullmatch(r"[\d.]+", value) and re.search(r"(^|\.)0\d", value)
+            zeros = re.fullmatch(r"[0-9.]+", value) and re.search(r"(^|[.])0[0-9]", value)
             hint = " without leading zeros" if zeros else ""
             raise WrongError(f"found {node}: expected {text}{hint}") from None
         if isinstance(address, IPv6Address) and address.ipv4_mapped:
@@ -172,7 +173,8 @@ def _address() -> Reader:
             raise WrongError(f"found {node}, the broadcast address: expected {text} of one host")
         return address
 
-    return Reader(text, {"type": "string"}, parse)
+    schema = {"type": "string", "anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]}
+    return Reader(text, schema, parse)
 
 
 def name(what: str) -> Reader:
@@ -182,10 +184,7 @@ def name(what: str) -> Reader:
     def parse(node: Scalar) -> str:
         value = text_of(node, text)
         if not NAME.fullmatch(value):
-            raise WrongError(
-                f"found {node}: expected {text}, 1 to 63 letters, digits, '_', '.', '-', "
-                "beginning and ending with a letter or digit"
-            )
+            raise WrongError(f"found {node}: expected {text}, {NAME_TEXT}")
         return value
 
     return Reader(text, {"type": "string", "pattern": f"^{NAME.pattern}$"}, parse)
@@ -196,13 +195,14 @@ def _interface() -> Reader:
 
     def parse(node: Scalar) -> str:
         value = text_of(node, text)
-        if not re.fullmatch(r"[^\s/:\x00-\x1f]{1,15}", value) or value in (".", ".."):
+        if not re.fullmatch(pattern, value) or value in (".", ".."):
             raise WrongError(
-                f"found {node}: expected {text}, 1 to 15 characters, no '/', ':' or space"
+                f"found {node}: expected {text}, 1 to 15 ASCII characters, no '/', ':' or space"
             )
         return value
 
-    return Reader(text, {"type": "string", "minLength": 1, "maxLength": 15}, parse)
+    pattern = "[!-.0-9;-~]{1,15}"
+    return Reader(text, {"type": "string", "pattern": f"^{pattern}$"}, parse)
 
 
 def _port(all_ports: bool) -> Reader:
@@ -224,26 +224,40 @@ def _port(all_ports: bool) -> Reader:
     return Reader(text, schema, parse)
 
 
+def _routing_table() -> Reader:
+    whole = integer(1, (1 << 32) - 1)
+    own = (253, 254, 255)
+    text = f"{whole.text} that is not one of the kernel's own (253 to 255)"
+
+    def parse(node: Scalar) -> int:
+        number: int = whole.parse(node)
+        if number in own:
+            raise WrongError(f"found {number}: expected {text}")
+        return number
+
+    return Reader(text, {**whole.schema, "not": {"enum": list(own)}}, parse)
+
+
 def _target() -> Reader:
     text = "a request target such as /healthz"
 
     def parse(node: Scalar) -> str:
         value = text_of(node, text)
-        if not re.fullmatch(r"/[\x21-\x7e]{0,1023}", value):
+        if not re.fullmatch(r"/[!\"$-~]{0,1023}", value):
             raise WrongError(
                 f"found {node}: expected {text}, beginning with '/', "
-                "of printable ASCII characters without spaces"
+                "of printable ASCII characters without spaces or '#'"
             )
         return value
 
-    return Reader(text, {"type": "string", "pattern": "^/[!-~]{0,1023}$"}, parse)
+    return Reader(text, {"type": "string", "pattern": '^/[!"$-~]{0,1023}$'}, parse)
 
 
 def _status() -> Reader:
     text = "a status code such as 200, or a range such as 200-399"
 
     def parse(node: Scalar) -> tuple[int, int]:
-        match = re.fullmatch(r"([1-5]\d\d)(?:-([1-5]\d\d))?", node.text)
+        match = re.fullmatch(r"([1-5][0-9]{2})(?:-([1-5][0-9]{2}))?", node.text)
         if not match:
             raise WrongError(f"found {node}: expected {text}")
         low, high = int(match[1]), int(match[2] or match[1])
@@ -280,6 +294,7 @@ PATH = _path()
 PERCENT = _percent()
 PORT = _port(all_ports=False)
 PORT_OR_ALL = _port(all_ports=True)
+ROUTING_TABLE = _routing_table()
 STATUS = _status()
 TARGET = _target()
 WEIGHT = _weight()

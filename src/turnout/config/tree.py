@@ -4,27 +4,27 @@ Built from the parser's events: a loader would resolve `on` to True and `22:30` 
 last of two equal keys, and expand aliases.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import yaml
 
-from turnout.config.errors import Problem, WrongError
+from turnout.config.errors import Mark, Problems, shown
 
 MAX_BYTES = 4 << 20
 MAX_DEPTH = 16
+"""Levels of lists and maps; a fleet has six."""
+MAX_NODES = 300_000
+"""Values, lists, maps and keys; the largest fleet has fewer, and takes seconds to read."""
 
 _Parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _resolver = yaml.resolver.Resolver()
 _TAG = "tag:yaml.org,2002:"
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """Counts from 1."""
-
-    line: int
-    column: int
+_CONTROL = re.compile(
+    r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
+"""What YAML does not allow, and byte order marks within."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,7 @@ class Scalar:
         return str(resolved).removeprefix(_TAG)
 
     def __str__(self) -> str:
-        text = self.text if len(self.text) <= 40 else self.text[:40] + "…"
-        return repr(text)
+        return f"'{shown(self.text)}'"
 
 
 @dataclass(slots=True)
@@ -65,49 +64,60 @@ class Mapping:
         return "a map"
 
 
-Node = Scalar | Sequence | Mapping
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Stands where something is that a fleet file may not have, and that has been told."""
+
+    mark: Mark
 
 
-def parse(raw: bytes, problems: list[Problem]) -> Node | None:
+Node = Scalar | Sequence | Mapping | Refused
+
+
+def parse(raw: bytes, problems: Problems) -> Node | None:
     """The document's root, or None where there is none to speak of; adds what is wrong."""
     if len(raw) > MAX_BYTES:
-        message = f"{len(raw)} bytes: a fleet file may have {MAX_BYTES}"
-        problems.append(Problem(1, 1, "", message))
+        problems.at(Mark(1, 1), "", f"more than {MAX_BYTES} bytes: a fleet file may have as many")
         return None
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        before = raw[: error.start]
-        line = before.count(b"\n") + 1
-        column = error.start - (before.rfind(b"\n") + 1) + 1
-        found = f"byte 0x{raw[error.start]:02x} is not UTF-8: save the file as UTF-8"
-        problems.append(Problem(line, column, "", found))
+        mark = _mark(error.object[: error.start].decode(errors="replace"))
+        found = f"byte 0x{error.object[error.start]:02x} is not UTF-8: save the file as UTF-8"
+        problems.at(mark, "", found)
+        return None
+    control = _CONTROL.search(text)
+    if control:
+        mark = _mark(text[: control.start()])
+        found = f"character U+{ord(control[0]):04X} may not stand in YAML: take it out"
+        problems.at(mark, "", found)
         return None
     try:
         return _document(yaml.parse(text, Loader=_Parser), problems)
-    except yaml.reader.ReaderError as error:
-        position = int(error.position)
-        line = text.count("\n", 0, position) + 1
-        column = position - (text.rfind("\n", 0, position) + 1) + 1
-        message = f"character {error.character!r} may not stand in YAML: take it out"
-        problems.append(Problem(line, column, "", message))
     except yaml.MarkedYAMLError as error:
         at = error.problem_mark or error.context_mark
         mark = Mark(at.line + 1, at.column + 1) if at else Mark(1, 1)
-        said = " ".join(filter(None, (error.context, error.problem)))
-        problems.append(Problem(mark.line, mark.column, "", f"not YAML: {said}"))
+        said = ", ".join(filter(None, (error.context, error.problem)))
+        # At the end of the text the parser may be in a line that is not there.
+        line = "".join(text.split("\n")[mark.line - 1 : mark.line])
+        tab = "\t" in line and line[: mark.column].isspace()
+        hint = "; YAML is indented with blanks, not tabs" if tab else ""
+        problems.at(mark, "", f"not YAML: {said}{hint}")
     except yaml.YAMLError as error:
-        problems.append(Problem(1, 1, "", f"not YAML: {' '.join(str(error).split())}"))
-    except WrongError as error:
-        problems.append(error.args[0])
+        problems.at(Mark(1, 1), "", f"not YAML: {' '.join(str(error).split())}")
     return None
 
 
-def _document(events: Iterator[yaml.Event], problems: list[Problem]) -> Node | None:
+def _mark(before: str) -> Mark:
+    """The place after this text."""
+    return Mark(before.count("\n") + 1, len(before) - before.rfind("\n"))
+
+
+def _document(events: Iterator[yaml.Event], problems: Problems) -> Node | None:
     root: Node | None = None
-    documents = 0
-    stack: list[Sequence | Mapping] = []
-    keys: list[Scalar | None] = []
+    documents = nodes = 0
+    stack: list[Node] = []
+    keys: list[Node | None] = []
     for event in events:
         start = event.start_mark
         assert start is not None
@@ -115,63 +125,63 @@ def _document(events: Iterator[yaml.Event], problems: list[Problem]) -> Node | N
         if isinstance(event, yaml.DocumentStartEvent):
             documents += 1
             if documents > 1:
-                message = "a second document: a fleet is one document, take out the ---"
-                problems.append(Problem(mark.line, mark.column, "", message))
-                return root
+                problems.at(mark, "", "a second document: a fleet is one, take out the ---")
+                return None
         elif isinstance(event, yaml.CollectionEndEvent):
             stack.pop()
             keys.pop()
         elif isinstance(event, yaml.NodeEvent):
+            nodes += 1
+            if nodes > MAX_NODES:
+                problems.at(mark, "", f"more than {MAX_NODES} values: no fleet has as many")
+                return None
             node = _node(event, mark, problems)
             if stack:
-                _attach(stack[-1], keys, node, problems)
+                keys[-1] = _attach(stack[-1], keys[-1], node, problems)
             else:
                 root = node
-            if isinstance(node, (Sequence, Mapping)):
+            if isinstance(event, yaml.CollectionStartEvent):
                 stack.append(node)
                 keys.append(None)
                 if len(stack) > MAX_DEPTH:
-                    message = f"nested deeper than {MAX_DEPTH} levels: nothing here is"
-                    raise WrongError(Problem(mark.line, mark.column, "", message))
+                    problems.at(mark, "", f"nested deeper than {MAX_DEPTH} levels: no field is")
+                    return None
     return root
 
 
-def _node(event: yaml.NodeEvent, mark: Mark, problems: list[Problem]) -> Node:
-    def refuse(message: str) -> None:
-        problems.append(Problem(mark.line, mark.column, "", message))
-
+def _node(event: yaml.NodeEvent, mark: Mark, problems: Problems) -> Node:
     if isinstance(event, yaml.AliasEvent):
-        refuse(f"alias *{event.anchor}: write the value out, anchors and aliases are not used here")
-        return Scalar(mark, "", plain=False)
-    if event.anchor is not None:
-        refuse(
-            f"anchor &{event.anchor}: write the value out, anchors and aliases are not used here"
+        problems.at(
+            mark, "", f"alias *{shown(event.anchor or '')}: not used here, write the value out"
         )
+        return Refused(mark)
+    if event.anchor is not None:
+        problems.at(mark, "", f"anchor &{shown(event.anchor)}: not used here, take it out")
     tag = getattr(event, "tag", None)
     if tag is not None:
-        refuse(f"tag {tag}: take it out, tags are not used here")
+        problems.at(mark, "", f"tag {shown(tag)}: not used here, take it out")
     if isinstance(event, yaml.ScalarEvent):
         return Scalar(mark, event.value, plain=not event.style)
     return Mapping(mark) if isinstance(event, yaml.MappingStartEvent) else Sequence(mark)
 
 
-def _attach(
-    parent: Sequence | Mapping, keys: list[Scalar | None], node: Node, problems: list[Problem]
-) -> None:
+def _attach(parent: Node, key: Node | None, node: Node, problems: Problems) -> Node | None:
+    """Put a node into its list or map. Returns the key that waits for its value, if one does."""
     if isinstance(parent, Sequence):
         parent.items.append(node)
-        return
-    key = keys[-1]
+        return None
+    assert isinstance(parent, Mapping)
     if key is not None:
-        parent.items.append((key, node))
-        keys[-1] = None
-        return
-    if not isinstance(node, Scalar):
-        message = f"{node} as a key: a key is a name"
-        problems.append(Problem(node.mark.line, node.mark.column, "", message))
-        node = Scalar(node.mark, "", plain=False)
-        # The contents of the odd key go with it: they are read as children of nobody.
-    keys[-1] = node
+        if isinstance(key, Scalar):
+            parent.items.append((key, node))
+        return None
+    if isinstance(node, Scalar) and node.kind == "merge":
+        problems.at(node.mark, "", "merge key <<: not used here, write the fields out")
+        return Refused(node.mark)
+    if isinstance(node, Sequence | Mapping):
+        problems.at(node.mark, "", f"{node} as a key: a key is a name")
+        return Refused(node.mark)
+    return node
 
 
-__all__ = ["MAX_BYTES", "MAX_DEPTH", "Mapping", "Mark", "Node", "Scalar", "Sequence", "parse"]
+__all__ = ["MAX_BYTES", "MAX_DEPTH", "Mapping", "Node", "Refused", "Scalar", "Sequence", "parse"]
