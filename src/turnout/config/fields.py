@@ -117,10 +117,16 @@ POOL = Kind(
     "pool",
     "A named set of members.",
     {
-        "members": Field(MEMBER, "Members by the name of their backend.", {}, shape="map"),
+        "members": Field(
+            MEMBER,
+            "Members by the name of their backend; at most 4096, with those of included pools.",
+            {},
+            shape="map",
+        ),
         "include": Field(
             name("a pool"),
-            "Pools whose members belong to this one too; they keep their own check.",
+            "Pools whose members belong to this one too; they keep their own check. At most 64, "
+            "theirs counted.",
             (),
             shape="list",
         ),
