@@ -19,6 +19,7 @@
 #include "services.h"
 
 struct turnout_service_bucket buckets[TURNOUT_BUCKETS] SEC(".data.buckets");
+__u64 vip_filter[TURNOUT_FILTER_BITS / 64] SEC(".data.filter");
 struct turnout_service services[2 * TURNOUT_MAX_SERVICES] SEC(".data.services");
 struct turnout_member members[TURNOUT_MAX_MEMBERS] SEC(".data.members");
 
@@ -131,6 +132,14 @@ static __always_inline __u32 find(const struct turnout_flow *flow, __u16 port, _
 		}
 	}
 	return 0;
+}
+
+/* Whether an address can be a VIP: the key's port and protocol do not matter. */
+static __always_inline int may_be_vip(__u64 key)
+{
+	__u32 bit = turnout_filter_bit(key);
+
+	return vip_filter[bit / 64] >> bit % 64 & 1;
 }
 
 static __always_inline void tally(void *map, __u32 number, const struct turnout_packet *p)
@@ -406,11 +415,21 @@ static __always_inline __u32 handle(struct xdp_md *ctx)
 	__u16 type = turnout_parse_link(data, end, &p);
 
 	if (TURNOUT_EXPECT(type == TURNOUT_ETH_IPV4)) {
-		turnout_parse_ipv4(data + p.l2_length, end, &p);
+		const struct turnout_ipv4 *ip = data + p.l2_length;
+
+		if ((void *)(ip + 1) <= end && ip->version_ihl >> 4 == 4 &&
+		    !may_be_vip(turnout_service_key4(ip->destination, 0, 0)))
+			return TURNOUT_REASON_not_service;
+		turnout_parse_ipv4(ip, end, &p);
 		return decide(ctx, &p);
 	}
 	if (TURNOUT_EXPECT(type == TURNOUT_ETH_IPV6)) {
-		turnout_parse_ipv6(data + p.l2_length, end, &p);
+		const struct turnout_ipv6 *ip = data + p.l2_length;
+
+		if ((void *)(ip + 1) <= end && *(const __u8 *)ip >> 4 == 6 &&
+		    !may_be_vip(turnout_service_key6(ip->destination, 0, 0)))
+			return TURNOUT_REASON_not_service;
+		turnout_parse_ipv6(ip, end, &p);
 		return decide(ctx, &p);
 	}
 	return type == TURNOUT_ETH_8021AD ? TURNOUT_REASON_stacked_vlan : TURNOUT_REASON_not_ip;

@@ -27,7 +27,8 @@
 	69632		     /* largest table that lies in `tables`; others in `large_tables` */
 #define TURNOUT_BUCKETS 4096 /* of the service table */
 #define TURNOUT_BUCKET_WAYS 4
-#define TURNOUT_BUCKET_PROBES 8 /* buckets visited while each one met is full */
+#define TURNOUT_BUCKET_PROBES 8	  /* buckets visited while each one met is full */
+#define TURNOUT_FILTER_BITS 65536 /* of the filter in front of the service table */
 #define TURNOUT_SECOND_TRIES 8
 #define TURNOUT_GUE_PORT 6080
 

@@ -38,6 +38,18 @@ static inline __attribute__((always_inline)) __u32 turnout_service_bucket_of(__u
 	return ((key ^ key >> 29) * TURNOUT_FOLD) >> 52;
 }
 
+/*
+ * Bit of the address of a key. Where it is not set no service has the address, so that traffic for
+ * others is done with before its layer 4 is looked at.
+ */
+static inline __attribute__((always_inline)) __u32 turnout_filter_bit(__u64 key)
+{
+	__u32 address = key >> 32;
+
+	return ((address ^ address >> 15) * (__u32)TURNOUT_FOLD) >> 16;
+}
+
+_Static_assert(TURNOUT_FILTER_BITS == 1 << 16, "turnout_filter_bit takes the top 16 bits of 32");
 _Static_assert(TURNOUT_BUCKETS == 1 << 12, "turnout_service_bucket_of takes the top 12 bits");
 
 #endif

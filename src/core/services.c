@@ -21,6 +21,11 @@ uint64_t turnout_key6(const uint8_t address[16], uint16_t port, uint8_t protocol
 	return turnout_service_key6(words, __builtin_bswap16(port), protocol);
 }
 
+uint32_t turnout_filter(uint64_t key)
+{
+	return turnout_filter_bit(key);
+}
+
 uint32_t turnout_bucket(uint64_t key)
 {
 	return turnout_service_bucket_of(key);

@@ -23,6 +23,7 @@ TURNOUT_EXPORT int turnout_agent_reason(uint32_t index, const char **name, const
 /* services.c: addresses as on the wire, ports in host order */
 TURNOUT_EXPORT uint64_t turnout_key4(const uint8_t address[4], uint16_t port, uint8_t protocol);
 TURNOUT_EXPORT uint64_t turnout_key6(const uint8_t address[16], uint16_t port, uint8_t protocol);
+TURNOUT_EXPORT uint32_t turnout_filter(uint64_t key);
 TURNOUT_EXPORT uint32_t turnout_bucket(uint64_t key);
 
 /* table.c: the exact Maglev table, each slot the label of its member; 0, or -1 without memory */

@@ -5,7 +5,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnout.core import service_bucket, service_key
+from turnout.core import service_bucket, service_filter_bit, service_key
 
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
@@ -42,3 +42,15 @@ def test_neighbouring_services_spread_over_buckets() -> None:
         buckets = [service_bucket(key) for key in keys]
         assert max(buckets) < 4096
         assert max(buckets.count(b) for b in set(buckets)) <= 6
+
+
+def test_all_keys_of_an_address_have_one_filter_bit_and_addresses_spread() -> None:
+    for vip in (IPv4Address("192.0.2.10"), IPv6Address("2001:db8::10")):
+        keys = [
+            service_key(vip, port, protocol) for port in (0, 80, 443) for protocol in (0, 6, 17)
+        ]
+        assert len({service_filter_bit(key) for key in keys}) == 1
+    for first in (IPv4Address("192.0.2.0"), IPv6Address("2001:db8::")):
+        bits = {service_filter_bit(service_key(first + n, 0, 0)) for n in range(1000)}
+        assert max(bits) < 65536
+        assert len(bits) > 950

@@ -8,8 +8,16 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from turnout.core import service_bucket
-from turnout.xdp.layout import BUCKET_PROBES, BUCKET_WAYS, BUCKETS, MAX_SERVICES, Entry, Service
+from turnout.core import service_bucket, service_filter_bit
+from turnout.xdp.layout import (
+    BUCKET_PROBES,
+    BUCKET_WAYS,
+    BUCKETS,
+    FILTER_BITS,
+    MAX_SERVICES,
+    Entry,
+    Service,
+)
 from turnout.xdp.services import ServiceTable, TableFullError
 
 CROWDED = [key for key in range(4, 1_500_000) if service_bucket(key) in (7, 8)][:200]
@@ -22,12 +30,16 @@ class Memory:
     def __init__(self) -> None:
         self.buckets = mmap.mmap(-1, BUCKETS * BUCKET_WAYS * ctypes.sizeof(Entry))
         self.records = mmap.mmap(-1, 2 * MAX_SERVICES * ctypes.sizeof(Service))
-        self.table = ServiceTable(self.buckets, self.records)
+        self.filter = mmap.mmap(-1, FILTER_BITS // 8)
+        self.table = ServiceTable(self.buckets, self.records, self.filter)
 
     def find(self, key: int) -> Service | None:
         """bpf/forwarder.bpf.c: find()."""
         entries = (Entry * (BUCKETS * BUCKET_WAYS)).from_buffer_copy(self.buckets)
         records = (Service * (2 * MAX_SERVICES)).from_buffer_copy(self.records)
+        bit = service_filter_bit(key)
+        if not self.filter[bit // 8] >> bit % 8 & 1:
+            return None
         first = service_bucket(key)
         for probe in range(BUCKET_PROBES):
             at = (first + probe) % BUCKETS * BUCKET_WAYS
@@ -36,8 +48,8 @@ class Memory:
                 if way.key == key and way.record:
                     found: Service = records[way.record]
                     return found
-            if not ways[-1].key:
-                break
+                if not way.key:
+                    return None
         return None
 
 

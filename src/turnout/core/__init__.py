@@ -8,7 +8,7 @@ from turnout.core.library import library
 from turnout.core.native import native
 from turnout.core.primes import is_prime, least_prime
 from turnout.core.reasons import Reason, agent_reasons, reasons
-from turnout.core.services import service_bucket, service_key
+from turnout.core.services import service_bucket, service_filter_bit, service_key
 
 __all__ = [
     "TCP",
@@ -24,5 +24,6 @@ __all__ = [
     "native",
     "reasons",
     "service_bucket",
+    "service_filter_bit",
     "service_key",
 ]

@@ -29,6 +29,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     ),
     "turnout_key4": (c_uint64, [c_char_p, c_uint16, c_uint8]),
     "turnout_key6": (c_uint64, [c_char_p, c_uint16, c_uint8]),
+    "turnout_filter": (c_uint32, [c_uint64]),
     "turnout_bucket": (c_uint32, [c_uint64]),
     "turnout_table": (
         c_int,

@@ -19,3 +19,9 @@ def service_bucket(key: int) -> int:
     """First bucket in which the key may stand."""
     bucket: int = library().turnout_bucket(key)
     return bucket
+
+
+def service_filter_bit(key: int) -> int:
+    """Bit of the filter that has to be set for the key to be looked up at all."""
+    bit: int = library().turnout_filter(key)
+    return bit

@@ -47,9 +47,9 @@ class Forwarder:
                 raise DataPlaneError(f"map {name} has values of {found} bytes, expected {size}")
         self._memory = [
             self.maps[name].memory()
-            for name in (".data.buckets", ".data.services", ".data.members")
+            for name in (".data.buckets", ".data.services", ".data.members", ".data.filter")
         ]
-        self._services = ServiceTable(self._memory[0], self._memory[1])
+        self._services = ServiceTable(self._memory[0], self._memory[1], self._memory[3])
         self._members = (Member * layout.MAX_MEMBERS).from_buffer(self._memory[2])
         self._tables = Tables(self.maps["tables"], self.maps["large_tables"])
         self._links: dict[str, Link] = {}

@@ -19,6 +19,7 @@ COMMON_SIZE = 69632
 BUCKETS = 4096
 BUCKET_WAYS = 4
 BUCKET_PROBES = 8
+FILTER_BITS = 65536
 
 ENCAPSULATIONS = {"gue": 1, "ipip": 2, "gre": 3}
 STATES = {"up": 1, "draining": 2, "down": 3}
@@ -77,6 +78,7 @@ class Counters(ctypes.LittleEndianStructure):
 
 
 VALUE_SIZES = {
+    ".data.filter": FILTER_BITS // 8,
     ".data.buckets": BUCKETS * BUCKET_WAYS * ctypes.sizeof(Entry),
     ".data.services": 2 * MAX_SERVICES * ctypes.sizeof(Service),
     ".data.members": MAX_MEMBERS * ctypes.sizeof(Member),

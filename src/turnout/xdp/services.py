@@ -7,11 +7,12 @@ it, then one 8-byte store makes it live.
 import ctypes
 import mmap
 
-from turnout.core import service_bucket
+from turnout.core import service_bucket, service_filter_bit
 from turnout.xdp.layout import (
     BUCKET_PROBES,
     BUCKET_WAYS,
     BUCKETS,
+    FILTER_BITS,
     MAX_SERVICES,
     Entry,
     Service,
@@ -27,9 +28,10 @@ class TableFullError(Exception):
 class ServiceTable:
     """Services and VIPs by number. An owner of a number has one key and one live record."""
 
-    def __init__(self, buckets: mmap.mmap, records: mmap.mmap) -> None:
+    def __init__(self, buckets: mmap.mmap, records: mmap.mmap, filter_: mmap.mmap) -> None:
         self._entries = (Entry * _WAYS).from_buffer(buckets)
         self._records = (Service * (2 * MAX_SERVICES)).from_buffer(records)
+        self._filter = (ctypes.c_uint8 * (FILTER_BITS // 8)).from_buffer(filter_)
         self._where: dict[int, int] = {}
         """Number to the index of its entry."""
 
@@ -45,6 +47,9 @@ class ServiceTable:
         live = self._entries[at].record
         index = live ^ 1 if live >> 1 == number else 2 * number
         _store(self._records[index], record)
+        # Bits stay when services go: a stranger's packet then takes the longer way to the same end.
+        bit = service_filter_bit(key)
+        self._filter[bit // 8] |= 1 << bit % 8
         # A way that was another's is dead until its record is set, so its key may go first.
         self._entries[at].key = key
         self._entries[at].record = index
@@ -69,7 +74,7 @@ class ServiceTable:
 
     def close(self) -> None:
         """Let go of the memory."""
-        del self._entries, self._records
+        del self._entries, self._records, self._filter
 
 
 def _store(place: Service, record: Service) -> None:
