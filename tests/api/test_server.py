@@ -122,6 +122,14 @@ def test_a_socket_left_over_is_replaced(known: Example, tmp_path: Path) -> None:
         assert ask(path, "/healthz")[0] == 200
 
 
+def test_a_file_that_is_no_socket_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "turnout.yaml"
+    path.write_text("instances:")
+    with pytest.raises(FileExistsError, match="is no socket"), unix_socket(path):
+        pass
+    assert path.read_text() == "instances:"
+
+
 def test_a_stop_does_not_wait_for_idle_clients(known: Example, tmp_path: Path) -> None:
     path = tmp_path / "turnout.sock"
     idle = UnixConnection(path)

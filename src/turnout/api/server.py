@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import os
 import socket
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,7 +68,7 @@ def unix_socket(path: Path) -> Iterator[socket.socket]:
             raise SocketInUseError(
                 f"another daemon serves {path}; stop it or name another --socket"
             ) from None
-        path.unlink(missing_ok=True)
+        _remove_left_over(path)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
             mask = os.umask(0o777 & ~SOCKET_MODE)
             try:
@@ -79,6 +80,17 @@ def unix_socket(path: Path) -> Iterator[socket.socket]:
                 yield listening
             finally:
                 path.unlink(missing_ok=True)
+
+
+def _remove_left_over(path: Path) -> None:
+    """Raises OSError for what is no socket: a slip of the finger must not cost a file."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISSOCK(mode):
+        raise FileExistsError(f"{path} is there and is no socket: name another --socket")
+    path.unlink()
 
 
 def tcp_socket(address: str, port: int) -> socket.socket:
