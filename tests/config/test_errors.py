@@ -1,6 +1,7 @@
 """Every kind of error, with its message and place: errors.json changes base.yaml in one place each."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,9 @@ def test_after_a_thousand_errors_it_says_that_there_may_be_more(tmp_path: Path) 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(config.ConfigError, match=r":1:1: cannot read: No such file"):
         config.load(tmp_path / "none.yaml")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(config.ConfigError, match=r":1:1: cannot read: a pipe"):
+        config.load(tmp_path / "pipe")
     with pytest.raises(config.ConfigError, match=r":1:1: cannot read: Is a directory"):
         config.load(tmp_path)
 

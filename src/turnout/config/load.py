@@ -26,7 +26,10 @@ def load(path: Path) -> Fleet:
     Raises ConfigError with all that is wrong; the file is taken whole or not at all.
     """
     try:
-        with path.open("rb") as file:
+        # Not blocking: a pipe without a writer would hold us for ever.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
+                raise OSError("a pipe: expected a regular file")
             raw = file.read(MAX_BYTES + 1)
     except OSError as error:
         reason = error.strerror or str(error)
