@@ -25,7 +25,13 @@ def command(file: Path, output: str) -> None:
         sys.exit(2)
     for warning in fleet.warnings:
         click.echo(f"{warning.at(fleet.path)} (warning)", err=True)
-    services = [_served(fleet, service) for service in fleet.services.values()]
+    # Thousands of services may share a pool: each lookup table is built once.
+    keys = {(service.pool, service.table_size) for service in fleet.services.values()}
+    members = {key: _members(fleet, *key) for key in keys}
+    services = [
+        _served(service, members[service.pool, service.table_size])
+        for service in fleet.services.values()
+    ]
     if output == "json":
         print_json({"instances": list(fleet.instances), "services": services})
         return
@@ -47,14 +53,7 @@ def command(file: Path, output: str) -> None:
     click.echo(f"announced by {', '.join(fleet.instances)}")
 
 
-def _served(fleet: config.Fleet, service: config.Service) -> dict[str, Any]:
-    members = fleet.pools[service.pool].members
-    slots = maglev.build(
-        [member.backend for member in members],
-        [member.weight for member in members],
-        service.table_size,
-    )
-    counts = np.bincount(slots, minlength=len(members))
+def _served(service: config.Service, members: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "service": service.name,
         "vip": str(service.vip),
@@ -62,13 +61,24 @@ def _served(fleet: config.Fleet, service: config.Service) -> dict[str, Any]:
         "port": "all" if service.port is None else service.port,
         "pool": service.pool,
         "encapsulation": service.encapsulation,
-        "members": [
-            {
-                "backend": member.backend,
-                "address": str(fleet.backends[member.backend].address),
-                "share": round(int(count) / service.table_size, 6),
-                "drain": member.drain,
-            }
-            for member, count in zip(members, counts, strict=True)
-        ],
+        "members": members,
     }
+
+
+def _members(fleet: config.Fleet, pool: str, table_size: int) -> list[dict[str, Any]]:
+    members = fleet.pools[pool].members
+    slots = maglev.build(
+        [member.backend for member in members],
+        [member.weight for member in members],
+        table_size,
+    )
+    counts = np.bincount(slots, minlength=len(members))
+    return [
+        {
+            "backend": member.backend,
+            "address": str(fleet.backends[member.backend].address),
+            "share": round(int(count) / table_size, 6),
+            "drain": member.drain,
+        }
+        for member, count in zip(members, counts, strict=True)
+    ]
