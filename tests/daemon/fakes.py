@@ -57,6 +57,8 @@ class World:
     """How often for next hops."""
     failures: list[Exception] = field(default_factory=list)
     """Raised by the next applies, in order."""
+    mode: str = "generic"
+    restore_failure: Exception | None = None
     announcement_failures: list[Exception] = field(default_factory=list)
     source_failures: list[Exception] = field(default_factory=list)
     """Raised by the checks' next runs."""
@@ -82,7 +84,11 @@ class World:
         return Counters(services={}, members={}, reasons={})
 
     def modes(self) -> Mapping[str, str]:
-        return {"eth0": "generic"}
+        return {"eth0": self.mode}
+
+    def restore(self) -> None:
+        if self.restore_failure:
+            raise self.restore_failure
 
     def close(self) -> None:
         self.note("close")

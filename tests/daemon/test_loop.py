@@ -15,6 +15,7 @@ from tests.daemon.fakes import FLEET, HOP, WEB1, WEB2, World, configuration
 from tests.daemon.virtual import run
 from turnout.daemon import Daemon, StartError, read
 from turnout.daemon.loop import COALESCE_S, GRACE_S, RETRY_S, SETTLE_S, TICK_S
+from turnout.xdp import DataPlaneError
 
 VIP = "192.0.2.10"
 BOTH_DOWN = {WEB1: "down", WEB2: "down"}
@@ -490,3 +491,34 @@ def test_a_cancelled_daemon_still_withdraws_and_detaches(tmp_path: Path) -> None
 
     run(whole())
     assert world.journal[-2:] == [("announce",), ("close",)]
+
+
+@pytest.mark.parametrize("failure", [None, DataPlaneError("eth0: taken")])
+def test_nothing_is_announced_while_no_packet_can_reach_the_forwarder(
+    tmp_path: Path, failure: Exception | None
+) -> None:
+    world = World()
+
+    async def whole() -> None:
+        first = configuration(tmp_path)
+        daemon = Daemon(first, world.effects(), lambda: first)
+        stopping = asyncio.Event()
+        running = asyncio.create_task(daemon.run(stopping))
+        await settle()
+        world.check_says(WEB1, up=True)
+        world.check_says(WEB2, up=True)
+        await settle()
+        assert daemon.snapshot().announced
+        world.mode, world.restore_failure = "none", failure
+        daemon.want("next hops")
+        await settle()
+        assert daemon.snapshot().announced == ()
+        assert daemon.snapshot().failure == (str(failure) if failure else "")
+        world.mode, world.restore_failure = "native", None
+        daemon.want("next hops")
+        await settle()
+        assert daemon.snapshot().announced
+        stopping.set()
+        await running
+
+    run(whole())

@@ -110,3 +110,19 @@ def test_old_kernels_are_refused_in_plain_words(release: str) -> None:
 @pytest.mark.parametrize("release", ["6.6.0", "6.18.44", "7.0.1-rc1"])
 def test_newer_kernels_are_not(release: str) -> None:
     require_kernel(release)
+
+
+@pytest.mark.usefixtures("interfaces")
+def test_an_interface_made_anew_is_attached_to_again() -> None:
+    forwarder = Forwarder()
+    forwarder.attach(["one"], "generic")
+    subprocess.run(["ip", "link", "del", "one"], check=True)
+    forwarder.restore()
+    assert forwarder.modes() == {"one": "none"}
+    subprocess.run(["ip", "link", "add", "one", "type", "veth", "peer", "name", "two"], check=True)
+    assert mode_of("one") is None
+    forwarder.restore()
+    assert mode_of("one") == "generic"
+    forwarder.restore()
+    forwarder.close()
+    assert mode_of("one") is None

@@ -26,7 +26,13 @@ class DataPlane(Protocol):
         """Sums over all CPUs."""
 
     def modes(self) -> Mapping[str, str]:
-        """Interface name to the mode in force: "native" or "generic"."""
+        """Interface name to the mode in force: "native", "generic", or "none" where it is gone."""
+
+    def restore(self) -> None:
+        """Attach again where an interface was deleted and has come back.
+
+        Raises turnout.xdp.DataPlaneError.
+        """
 
     def close(self) -> None:
         """Detach what was attached."""

@@ -114,8 +114,9 @@ class Daemon:
             addresses = dict.fromkeys(configuration.addresses().values())
             self._hops = await self._effects.neighbours.next_hops(addresses)
         plan = self._compile(configuration, Observed(self._up(configuration), self._hops))
+        unattached = self._restore()
         # Withdrawn before the data plane stops serving, announced once it serves.
-        announced = self._ready(plan)
+        announced = () if unattached else self._ready(plan)
         served = set(announced)
         if not served.issuperset(self._announced):
             await self._announce(tuple(vip for vip in self._announced if vip in served))
@@ -127,6 +128,16 @@ class Daemon:
             )
         self._plan, self._applied = plan, self._generation
         await self._announce(announced)
+        if isinstance(unattached, DataPlaneError):
+            raise unattached
+
+    def _restore(self) -> DataPlaneError | bool:
+        """Whether no packet can reach the data plane, or why an interface is without it."""
+        try:
+            self._effects.data_plane.restore()
+        except DataPlaneError as error:
+            return error
+        return set(self._effects.data_plane.modes().values()) == {"none"}
 
     def _ready(self, plan: Plan) -> tuple[Address, ...]:
         """VIPs to announce: those that are served, not before the first round of checks is over.

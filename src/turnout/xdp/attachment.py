@@ -3,7 +3,7 @@
 import errno
 import os
 from collections.abc import Mapping, Sequence
-from socket import if_nametoindex
+from socket import if_nameindex, if_nametoindex
 
 from turnout.config import Mode
 from turnout.kernel.bpf import (
@@ -85,6 +85,15 @@ def modes_in_force(links: Mapping[str, Link]) -> dict[str, str]:
             state = None
         found[name] = state[0] if state else "none"
     return found
+
+
+def lost(links: Mapping[str, Link]) -> list[str]:
+    """Interfaces that are there without the forwarder: a link ends with its interface, and one
+    made anew under the same name has none."""
+    there = {name for _, name in if_nameindex()}
+    return [
+        name for name, mode in modes_in_force(links).items() if mode == "none" and name in there
+    ]
 
 
 def detach(links: Mapping[str, Link]) -> None:

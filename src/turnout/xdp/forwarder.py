@@ -20,7 +20,7 @@ from turnout.plan import (
     Tally,
 )
 from turnout.xdp import layout
-from turnout.xdp.attachment import attach, detach, modes_in_force, require_kernel
+from turnout.xdp.attachment import attach, detach, lost, modes_in_force, require_kernel
 from turnout.xdp.errors import DataPlaneError
 from turnout.xdp.layout import Member, Service
 from turnout.xdp.services import ServiceTable, TableFullError
@@ -53,6 +53,7 @@ class Forwarder:
         self._members = (Member * layout.MAX_MEMBERS).from_buffer(self._memory[2])
         self._tables = Tables(self.maps["tables"], self.maps["large_tables"])
         self._links: dict[str, Link] = {}
+        self._mode: Mode = "auto"
         self._plan: Plan | None = None
         self._slots: dict[tuple[str, int], int] = {}
         self._records: dict[int, tuple[int, bytes]] = {}
@@ -65,6 +66,17 @@ class Forwarder:
         Raises DataPlaneError.
         """
         self._links = attach(self.program, interfaces, mode)
+        self._mode = mode
+
+    def restore(self) -> None:
+        """Attach again where an interface was deleted and has come back.
+
+        Raises DataPlaneError where one is there and cannot be attached to.
+        """
+        for name in lost(self._links):
+            fresh = attach(self.program, [name], self._mode)
+            detach({name: self._links[name]})
+            self._links.update(fresh)
 
     def modes(self) -> Mapping[str, str]:
         """Interface name to the mode in force."""
