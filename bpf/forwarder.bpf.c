@@ -320,6 +320,12 @@ static __always_inline __u32 forward(struct xdp_md *ctx, const struct turnout_pa
 	return reason;
 }
 
+/* A broadcast or multicast frame. RFC 1812, 5.3.4: a unicast packet in one is not forwarded. */
+static __always_inline int sent_to_many(const void *data, const void *end)
+{
+	return data + 1 > end || *(const __u8 *)data & 1;
+}
+
 static __always_inline __u32 answer(struct xdp_md *ctx, const struct turnout_packet *p)
 {
 	void *data = (void *)(long)ctx->data;
@@ -327,7 +333,7 @@ static __always_inline __u32 answer(struct xdp_md *ctx, const struct turnout_pac
 	void *l3 = data + p->l2_length;
 
 	/* Sent to many, it would be answered by many, from an address that is nobody's. */
-	if (data + 1 > end || *(const __u8 *)data & 1)
+	if (sent_to_many(data, end))
 		return TURNOUT_REASON_vip_other;
 	if (p->flow.family == 4) {
 		if (l3 + sizeof(struct turnout_ipv4) + 8 > end)
@@ -392,7 +398,13 @@ static __always_inline __u32 decide(struct xdp_md *ctx, const struct turnout_pac
 		if (!record)
 			return TURNOUT_REASON_not_service;
 		wrong = fault(ctx, p);
-		return wrong == TURNOUT_REASON_COUNT ? forward(ctx, p, record) : wrong;
+		if (TURNOUT_RARE(wrong != TURNOUT_REASON_COUNT))
+			return wrong;
+		/* Each instance that hears it would forward it. */
+		if (TURNOUT_RARE(
+			    sent_to_many((void *)(long)ctx->data, (void *)(long)ctx->data_end)))
+			return TURNOUT_REASON_vip_other;
+		return forward(ctx, p, record);
 	}
 
 	record = find(&p->flow, 0, 0);

@@ -11,7 +11,8 @@
 	X(stacked_vlan, PASS, "more than one VLAN tag")                                            \
 	X(malformed_ip, PASS, "IP header cut short or of another version: addressee unknown")      \
 	X(not_service, PASS, "for no service")                                                     \
-	X(vip_other, PASS, "for a VIP, but neither a flow of a service nor a plain echo request")  \
+	X(vip_other, PASS,                                                                         \
+	  "for a VIP, but sent to many, or neither a service's flow nor a plain echo request")     \
 	X(forwarded, TX, "encapsulated, out by the interface it came in")                          \
 	X(redirected, REDIRECT, "encapsulated, out by another interface")                          \
 	X(echo_answered, TX, "echo request to a VIP, answered")                                    \

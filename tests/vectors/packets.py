@@ -270,6 +270,8 @@ def not_answered() -> list[Case]:
         passed("echo request with IPv4 options", "vip_other", frame(options)),
         passed("ICMPv6 echo request behind an extension header", "vip_other", frame(behind)),
         passed("echo request sent to all", "vip_other", patched(good, 0, b"\xff" * 6)),
+        passed("flow sent to all", "vip_other", patched(frame(flow), 0, b"\xff" * 6)),
+        passed("flow sent to a group", "vip_other", patched(frame(flow), 0, b"\x01\x00\x5e")),
         passed("echo request cut short", "vip_other", good[:41]),
         dropped("echo request, payload missing", "truncated", good[:45]),
         dropped("echo request, TTL 0", "ttl_expired", patched(good, 22, b"\0")),

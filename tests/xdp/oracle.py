@@ -23,6 +23,7 @@ SERVICES: dict[tuple[bytes, int, int | None], dict[str, Any]] = {
 PROTOCOLS: dict[bytes, set[int]] = {}
 for _vip, _protocol, _ in SERVICES:
     PROTOCOLS.setdefault(_vip, set()).add(_protocol)
+DELIVERIES = {"forwarded", "redirected", "no_member", "no_next_hop", "too_big"}
 
 
 def reason(frame: bytes) -> str:
@@ -64,7 +65,8 @@ def _ipv4(packet: bytes, to_many: bool) -> str:
     if offset:
         return _portless(vip, protocol, "fragment")
     faults = ["fragment"] if more else []
-    return _transport(packet, header, total, hops, vip, protocol, faults)
+    found = _transport(packet, header, total, hops, vip, protocol, faults)
+    return _to_many(found) if to_many else found
 
 
 def _ipv6(packet: bytes, to_many: bool) -> str:
@@ -96,7 +98,13 @@ def _ipv6(packet: bytes, to_many: bool) -> str:
         at += 8
     if at > total:
         return _portless(vip, following, (*faults, "bad_ip_header")[0])
-    return _transport(packet, at, total, hops, vip, following, faults)
+    found = _transport(packet, at, total, hops, vip, following, faults)
+    return _to_many(found) if to_many else found
+
+
+def _to_many(found: str) -> str:
+    """What is whole and for a service is not forwarded."""
+    return "vip_other" if found in DELIVERIES else found
 
 
 def _other(vip: bytes, echo: bool, to_many: bool, hops: int, short: bool) -> str:
