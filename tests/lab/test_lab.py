@@ -1,4 +1,3 @@
-import os
 import signal
 import socket
 import subprocess
@@ -197,7 +196,15 @@ def test_a_recorded_pid_that_is_anothers_now_is_left_alone() -> None:
             assert not record.directory.exists()
             assert other.poll() is None
         other.terminate()
-    os.kill(real.pid, signal.SIGKILL)
+
+
+def test_a_process_that_was_not_written_down_is_found_by_its_namespace() -> None:
+    record, _ = left_behind(signal.SIGKILL)
+    (sleeper,) = record.processes.values()
+    record.processes.clear()
+    record.save()
+    with Machines(SMALL):
+        assert not sleeper.alive()
 
 
 def test_a_kept_lab_outlives_its_maker() -> None:

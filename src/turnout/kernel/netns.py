@@ -3,7 +3,7 @@
 import ctypes
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 NAMES = Path("/run/netns")
@@ -41,6 +41,22 @@ def remove(name: str) -> None:
 
 def exists(name: str) -> bool:
     return (NAMES / name).exists()
+
+
+def inhabitants(name: str) -> list[int]:
+    """Pids of the processes in a namespace; none where it does not exist."""
+    try:
+        wanted = (NAMES / name).stat()
+    except FileNotFoundError:
+        return []
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        # One that has gone meanwhile, or that we may not look into, is none that we started.
+        with suppress(FileNotFoundError, ProcessLookupError, PermissionError):
+            own = (process / "ns" / "net").stat()
+            if (own.st_dev, own.st_ino) == (wanted.st_dev, wanted.st_ino):
+                found.append(int(process.name))
+    return found
 
 
 def enter(name: str) -> None:

@@ -42,8 +42,14 @@ class Record:
         return self.owner is not None and not self.owner.alive()
 
     def remove(self) -> None:
-        """Kill its processes, remove its namespaces, forget it."""
-        kill(self.processes.values())
+        """Kill its processes, remove its namespaces, forget it.
+
+        A laboratory that was killed may have started a process that it had no time to write down:
+        whatever runs in a namespace of ours is ours.
+        """
+        found = [pid for node in self.nodes for pid in netns.inhabitants(self.namespace(node))]
+        unrecorded = [process for pid in found if (process := ProcessId.of(pid))]
+        kill([*self.processes.values(), *unrecorded])
         for node in self.nodes:
             netns.remove(self.namespace(node))
         shutil.rmtree(self.directory, ignore_errors=True)
