@@ -1,5 +1,6 @@
 """Random fleets and observations, made without the configuration's parser."""
 
+from collections.abc import Mapping
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
@@ -18,6 +19,31 @@ def address(number: int, version: int) -> IPv4Address | IPv6Address:
     if version == 4:
         return IPv4Address("10.0.0.0") + number
     return IPv6Address("fd00::") + number
+
+
+def fleet_of(
+    *pools: Pool,
+    backends: Mapping[str, Backend] | None = None,
+    services: Mapping[str, Service] | None = None,
+) -> Fleet:
+    """A fleet of one instance. Without services, one for each pool."""
+    made = {
+        f"s{i}": Service(
+            f"s{i}", address(200, 4), "tcp", 1000 + i, pool.name, "maglev", 101, "ipip", "5-tuple"
+        )
+        for i, pool in enumerate(pools)
+    }
+    instance = Instance("lb", ("eth0",), "auto", (address(250, 4), address(250, 6)), ())
+    return Fleet(
+        path=Path("fleet.yaml"),
+        key_file=None,
+        announcement=Announcement(174, 74, 65001, 65000),
+        instances={"lb": instance},
+        backends=dict(backends or {}),
+        pools={pool.name: pool for pool in pools},
+        services=dict(made if services is None else services),
+        warnings=(),
+    )
 
 
 @st.composite
@@ -58,17 +84,7 @@ def fleets(draw: st.DrawFn) -> Fleet:
             encapsulation=draw(st.sampled_from(["gue", "ipip", "gre"])),
             hash=draw(st.sampled_from(["5-tuple", "client-address"])),
         )
-    instance = Instance("lb", ("eth0",), "auto", (address(250, 4), address(250, 6)), ())
-    return Fleet(
-        path=Path("fleet.yaml"),
-        key_file=None,
-        announcement=Announcement(174, 74, 65001, 65000),
-        instances={"lb": instance},
-        backends=backends,
-        pools=pools,
-        services=services,
-        warnings=(),
-    )
+    return fleet_of(*pools.values(), backends=backends, services=services)
 
 
 @st.composite

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.plan.fleets import KEYS, fleets, observations
+from tests.plan.fleets import CHECK, KEYS, address, fleet_of, fleets, observations
 from turnout import maglev, plan
-from turnout.config import Fleet
+from turnout.config import Backend, Fleet, Member, Pool
 from turnout.plan import Observed, Plan
 from turnout.plan.compiler import _numbers
 
@@ -135,14 +135,48 @@ def test_a_backend_that_moves_is_another_member(data: st.DataObject) -> None:
 
 
 def test_a_number_is_used_again_only_when_all_are() -> None:
-
-    first = _numbers("abc", {}, 4)
+    first = _numbers("abc", {}, 4, "members")
     assert first == {"a": 1, "b": 2, "c": 3}
-    second = _numbers("acd", first, 4)
+    second = _numbers("acd", first, 4, "members")
     assert second == {"a": 1, "c": 3, "d": 4}
-    # 2 is free; what is in force before the change is not touched while another is left.
-    assert _numbers("acde", second, 4)["e"] == 2
-    assert _numbers("acdx", {"a": 1, "b": 2, "c": 3, "d": 4}, 4)["x"] == 2
+    # 2 is free; what is in force before the change is not touched.
+    assert _numbers("acde", second, 4, "members")["e"] == 2
+    assert _numbers("ae", second, 4, "members")["e"] == 2
+
+
+def test_no_number_goes_from_one_to_another_at_once() -> None:
+    with pytest.raises(
+        ValueError, match=r"2 services are new and 1 numbers are free .*: change few"
+    ):
+        _numbers("axy", {"a": 1, "b": 2, "c": 4}, 4, "services")
+
+
+@given(st.data())
+@settings(max_examples=25, deadline=None)
+def test_a_service_that_moves_is_another_service(data: st.DataObject) -> None:
+    """Its entry and record are made beside the old ones."""
+    fleet = _only(data.draw(fleets()))
+    before = compiled(fleet, Observed())
+    moved = {n: replace(s, port=(s.port or 0) + 1) for n, s in fleet.services.items()}
+    after = compiled(replace(fleet, services=moved), Observed(), before)
+    assert not {s.number for s in before.services} & {s.number for s in after.services}
+    assert before.vips == after.vips
+
+
+@pytest.mark.parametrize(
+    ("members", "floor", "up", "all_serve"),
+    [(100, 7, 7, False), (100, 7, 6, True), (3, 100, 3, False), (3, 0, 0, False), (3, 1, 0, True)],
+)
+def test_a_floor_that_is_just_met_is_met(
+    members: int, floor: int, up: int, all_serve: bool
+) -> None:
+    backends = {f"b{i}": Backend(f"b{i}", address(i, 4)) for i in range(members)}
+    own = tuple(Member("p", name, 1, False, CHECK) for name in backends)
+    pool = Pool("p", own, CHECK, floor / 100, "default")
+    fleet = replace(fleet_of(pool), backends=backends)
+    seen = {("p", name): i < up for i, name in enumerate(backends)}
+    states = [m.state for m in compiled(fleet, Observed(up=seen)).members]
+    assert states.count("up") == (members if all_serve else up)
 
 
 @given(fleets())

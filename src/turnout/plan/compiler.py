@@ -1,11 +1,12 @@
 """From configuration and observation to a plan."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from itertools import chain
+from typing import Any
 
 from turnout import maglev
-from turnout.config import Address, Fleet, Instance, Member, Pool
+from turnout.config import Address, Fleet, Instance, Member, Pool, Protocol
 from turnout.plan.model import (
     MemberKey,
     Observed,
@@ -16,8 +17,6 @@ from turnout.plan.model import (
     PlannedVip,
     State,
 )
-
-Key = TypeVar("Key")
 
 LAST_MEMBER = 16_383
 LAST_SERVICE = 4_095
@@ -34,79 +33,85 @@ def compile(
 
     `previous` is what is in force: it lends numbers and unchanged tables, and nothing else
     depends on it. `hash_keys` has 16 bytes for each pool's `hash_key`. Raises ValueError for an
-    instance that the fleet does not have.
+    instance that the fleet does not have, and where so much changes at once that numbers run out.
     """
     if instance not in fleet.instances:
         known = ", ".join(fleet.instances)
         raise ValueError(f"no instance is named {instance!r}: expected one of {known}")
     used = {service.pool: fleet.pools[service.pool] for service in fleet.services.values()}
-    states = _states(fleet, used.values(), observed)
-    keys = list(states)
-    own = fleet.instances[instance]
-    ends = {key: _ends(fleet, own, key) for key in keys}
-    # A member that has moved to another address is another member to the maps: its record is
-    # written whole while nothing refers to it.
-    numbers = _numbers(
-        [(key, ends[key]) for key in keys],
-        {(m.key, (m.source, m.address)): m.number for m in previous.members} if previous else {},
-        LAST_MEMBER,
-    )
-    by_key = {key: numbers[key, ends[key]] for key in keys}
-    members = []
-    for key in keys:
-        source, address = ends[key]
-        hop = observed.next_hops.get(address)
-        members.append(PlannedMember(by_key[key], key, address, source, states[key], hop))
-    tables = _tables(fleet, by_key, previous)
-    service_keys = [("service", name) for name in fleet.services]
-    vips = list(dict.fromkeys(service.vip for service in fleet.services.values()))
-    vip_keys = [("vip", str(vip)) for vip in vips]
-    before = {("service", s.name): s.number for s in previous.services} if previous else {}
-    before |= {("vip", str(v.vip)): v.number for v in previous.vips} if previous else {}
-    service_numbers = _numbers([*service_keys, *vip_keys], before, LAST_SERVICE)
-    services = tuple(
-        PlannedService(
-            number=service_numbers["service", service.name],
-            name=service.name,
-            vip=service.vip,
-            protocol=service.protocol,
-            port=service.port,
-            table=(service.pool, service.table_size),
-            encapsulation=service.encapsulation,
-            hash=service.hash,
-            hash_key=hash_keys[fleet.pools[service.pool].hash_key],
-        )
-        for service in fleet.services.values()
-    )
-    takes = {m.key for m in members if m.state == "up" and m.next_hop is not None}
-    served = {
-        service.vip
-        for service in fleet.services.values()
-        if any((m.pool, m.backend) in takes for m in used[service.pool].members)
+    members = _members(fleet, fleet.instances[instance], used.values(), observed, previous)
+    numbers = {member.key: member.number for member in members}
+    # A service that moves is another one to the maps: the old goes when the new is in place.
+    places = {s.name: (s.name, s.vip, s.protocol, s.port) for s in fleet.services.values()}
+    protocols: dict[Address, set[Protocol]] = {}
+    for service in fleet.services.values():
+        protocols.setdefault(service.vip, set()).add(service.protocol)
+    before: dict[Hashable, int] = {}
+    if previous:
+        before |= {(s.name, s.vip, s.protocol, s.port): s.number for s in previous.services}
+        before |= {v.vip: v.number for v in previous.vips}
+    service_numbers = _numbers([*places.values(), *protocols], before, LAST_SERVICE, "services")
+    takes = {m.key for m in members if m.takes_flows}
+    serving = {
+        pool.name
+        for pool in used.values()
+        if any((m.pool, m.backend) in takes for m in pool.members)
     }
+    served = {service.vip for service in fleet.services.values() if service.pool in serving}
     return Plan(
         instance=instance,
-        members=tuple(members),
-        tables=tables,
-        services=services,
-        vips=tuple(
-            PlannedVip(
-                number=service_numbers["vip", str(vip)],
-                vip=vip,
-                protocols=frozenset(s.protocol for s in services if s.vip == vip),
+        members=members,
+        tables=_tables(fleet, numbers, previous),
+        services=tuple(
+            PlannedService(
+                number=service_numbers[places[service.name]],
+                name=service.name,
+                vip=service.vip,
+                protocol=service.protocol,
+                port=service.port,
+                table=(service.pool, service.table_size),
+                encapsulation=service.encapsulation,
+                hash=service.hash,
+                hash_key=hash_keys[fleet.pools[service.pool].hash_key],
             )
-            for vip in vips
+            for service in fleet.services.values()
         ),
-        announced=tuple(vip for vip in vips if vip in served),
+        vips=tuple(
+            PlannedVip(service_numbers[vip], vip, frozenset(has)) for vip, has in protocols.items()
+        ),
+        announced=tuple(vip for vip in protocols if vip in served),
     )
 
 
-def _ends(fleet: Fleet, instance: Instance, key: MemberKey) -> tuple[Address, Address]:
-    """Outer source and destination for a member."""
-    address = fleet.backends[key[1]].address
-    source = instance.source(address.version)
-    assert source is not None, "the configuration is checked for it"
-    return source, address
+def _members(
+    fleet: Fleet,
+    instance: Instance,
+    used: Iterable[Pool],
+    observed: Observed,
+    previous: Plan | None,
+) -> tuple[PlannedMember, ...]:
+    """Every member of a pool in use. One that has moved to another address is another member to the
+    maps: its record is written whole while nothing refers to it."""
+    states = _states(fleet, used, observed)
+    places = []
+    for key in states:
+        address = fleet.backends[key[1]].address
+        source = instance.source(address.version)
+        assert source is not None, "the configuration is checked for it"
+        places.append((key, source, address))
+    before = {(m.key, m.source, m.address): m.number for m in previous.members} if previous else {}
+    numbers = _numbers(places, before, LAST_MEMBER, "members")
+    return tuple(
+        PlannedMember(
+            number=numbers[key, source, address],
+            key=key,
+            address=address,
+            source=source,
+            state=states[key],
+            next_hop=observed.next_hops.get(address),
+        )
+        for key, source, address in places
+    )
 
 
 def _states(fleet: Fleet, used: Iterable[Pool], observed: Observed) -> dict[MemberKey, State]:
@@ -120,7 +125,8 @@ def _states(fleet: Fleet, used: Iterable[Pool], observed: Observed) -> dict[Memb
         pool = fleet.pools[owner]
         own = [member for member in pool.members if member.pool == owner]
         up = [member for member in own if _up(member, observed)]
-        all_serve = len(up) < pool.min_up * len(own)
+        # As a quotient, which is exact where the floor is met exactly (0.07 * 100 > 7).
+        all_serve = len(up) / len(own) < pool.min_up
         for member in own:
             state: State = "up" if all_serve or _up(member, observed) else "down"
             states[member.pool, member.backend] = "draining" if member.drain else state
@@ -131,26 +137,28 @@ def _up(member: Member, observed: Observed) -> bool:
     return member.check is None or observed.up.get((member.pool, member.backend), False)
 
 
-def _numbers(keys: Iterable[Key], before: Mapping[Key, int], last: int) -> dict[Key, int]:
+def _numbers(
+    keys: Sequence[Hashable], before: Mapping[Any, int], last: int, what: str
+) -> dict[Any, int]:
     """A number from 1 to `last` for each key: the one it had, else one that nobody had before,
-    the lowest above all that are in use as long as there is one."""
-    keys = list(keys)
+    the lowest above all that are in use as long as there is one.
+
+    Raises ValueError where none is left: a number is never handed from one to another, whose
+    packets would meet a record that is being rewritten.
+    """
     numbers = {key: before[key] for key in keys if key in before}
     taken = set(before.values())
-    candidate = max(taken, default=0)
+    top = max(taken, default=0)
+    free = (n for n in chain(range(top + 1, last + 1), range(1, top)) if n not in taken)
     for key in keys:
-        if key in numbers:
-            continue
-        for _ in range(last):
-            candidate = candidate % last + 1
-            if candidate not in taken:
-                break
-        else:
-            # Everything is taken by what is and what has just been: only what is counts.
-            taken = set(numbers.values())
-            candidate = next(n for n in range(1, last + 1) if n not in taken)
-        numbers[key] = candidate
-        taken.add(candidate)
+        if key not in numbers and (number := next(free, None)) is not None:
+            numbers[key] = number
+    if short := len(keys) - len(numbers):
+        left = last - len(taken)
+        raise ValueError(
+            f"{short + left} {what} are new and {left} numbers are free beside those in force: "
+            "change fewer at a time, or restart"
+        )
     return numbers
 
 

@@ -53,6 +53,11 @@ class PlannedMember:
     state: State
     next_hop: NextHop | None
 
+    @property
+    def takes_flows(self) -> bool:
+        """Whether flows that come to it reach it."""
+        return self.state == "up" and self.next_hop is not None
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedTable:

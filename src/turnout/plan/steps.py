@@ -22,19 +22,24 @@ class Step:
 
 
 def diff(old: Plan | None, new: Plan) -> tuple[Step, ...]:
-    """Steps from `old` to `new`: make before break. New and changed members, tables, then
-    services and VIPs; removals last, in the other direction."""
-    kinds: tuple[tuple[tuple[Any, ...], tuple[Any, ...]], ...] = (
-        (old.members if old else (), new.members),
+    """Steps from `old` to `new`: make before break. Members that are new or come up, tables, services
+    and VIPs, members that cease to take flows; removals last, in the other direction."""
+    was = {member.number for member in old.members} if old else set()
+    last = [m for m in new.members if m.number in was and not m.takes_flows]
+    first = [m for m in new.members if m.number not in was or m.takes_flows]
+    members = old.members if old else ()
+    kinds: tuple[tuple[tuple[Item, ...], tuple[Item, ...]], ...] = (
         (old.tables if old else (), new.tables),
         (old.services if old else (), new.services),
         (old.vips if old else (), new.vips),
     )
-    steps: list[Step] = []
+    steps = list(_made(members, first))
     for before, after in kinds:
         steps.extend(_made(before, after))
+    steps.extend(_made(members, last))
     for before, after in reversed(kinds):
         steps.extend(_gone(before, after))
+    steps.extend(_gone(members, new.members))
     return tuple(steps)
 
 
