@@ -1,12 +1,14 @@
 """Plans applied to the real forwarder: what packets see is the plan, and nothing else, at any time."""
 
+import itertools
+import re
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,25 +17,37 @@ from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
 
-from tests.plan.fleets import KEYS, address, fleets, observations
+from tests.plan.fleets import CHECK, KEYS, address, fleet_of, fleets, observations
 from turnout import core, maglev, plan
-from turnout.config import Address, Announcement, Backend, Fleet, Instance, Member, Pool, Service
-from turnout.kernel.bpf import BpfError, Map
+from turnout.config import Address, Backend, Member, Pool
+from turnout.kernel.bpf import XDP_TX, BpfError, Map
 from turnout.plan import NextHop, Plan
-from turnout.xdp import DataPlaneError, Forwarder
+from turnout.xdp import DataPlaneError, Forwarder, layout
 
 LOOPBACK = 1
+HOP = NextHop(LOOPBACK, 0, b"\2\0\0\0\0\1", b"\2\0\0\0\0\2", 1500)
 CLIENTS: dict[int, list[Address]] = {
     4: [IPv4Address("198.51.100.1") + i for i in range(3)],
     6: [IPv6Address("2001:db8::1") + i for i in range(3)],
 }
 
 
-@pytest.fixture
-def forwarder() -> Iterator[Forwarder]:
+@pytest.fixture(scope="module")
+def loaded() -> Iterator[Forwarder]:
     made = Forwarder()
     yield made
     made.close()
+
+
+NOTHING = Plan("lb", (), (), (), (), ())
+
+
+@pytest.fixture
+def forwarder(loaded: Forwarder) -> Forwarder:
+    """One that holds nothing."""
+    loaded.apply(NOTHING)
+    assert set(seen(loaded)) == {"not_service"}
+    return loaded
 
 
 def flows() -> list[core.Flow]:
@@ -54,7 +68,9 @@ def frame(flow: core.Flow) -> bytes:
     ip = IP if flow.vip.version == 4 else IPv6
     l4 = TCP if flow.protocol == 6 else UDP
     packet = ip(src=str(flow.source), dst=str(flow.vip))
-    return bytes(raw(Ether() / packet / l4(sport=flow.source_port, dport=flow.vip_port)))
+    # Both named, or scapy asks the network.
+    link = Ether(src="02:00:00:00:00:09", dst="02:00:00:00:00:01")
+    return bytes(raw(link / packet / l4(sport=flow.source_port, dport=flow.vip_port)))
 
 
 FRAMES = [frame(flow) for flow in FLOWS]
@@ -95,122 +111,143 @@ def expected(made: Plan) -> list[str]:
 def seen(forwarder: Forwarder) -> list[str]:
     """What becomes of each flow: the outer destination, or the reason that was counted."""
     found = []
+    before = forwarder.counters().reasons
     for packet in FRAMES:
-        before = forwarder.counters().reasons
         run = forwarder.program.run(packet)
-        after = forwarder.counters().reasons
-        (reason,) = (name for name in after if after[name] != before[name])
-        if reason == "forwarded":
+        if run.verdict == XDP_TX:
             outer = Ether(run.data).payload
             found.append(str(ip_address(outer.dst)))
-        else:
-            found.append(reason)
+            continue
+        after = forwarder.counters().reasons
+        (reason,) = (n for n in after if after[n] != before[n] and n != "forwarded")
+        found.append(reason)
+        before = after
     return found
 
 
 def by_loopback(made: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    hop = NextHop(LOOPBACK, 0, b"\2\0\0\0\0\1", b"\2\0\0\0\0\2", 1500)
-    return made.map(lambda o: plan.Observed(up=o.up, next_hops=dict.fromkeys(o.next_hops, hop)))
+    return made.map(lambda o: plan.Observed(up=o.up, next_hops=dict.fromkeys(o.next_hops, HOP)))
 
 
 @given(st.data())
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
-def test_after_any_sequence_of_plans_packets_see_the_last(data: st.DataObject) -> None:
-    forwarder = Forwarder()
-    fleet = data.draw(fleets())
-    previous = plan.compile(fleet, "lb", plan.Observed(), None, KEYS)
-    try:
-        for _ in range(data.draw(st.integers(1, 4))):
-            fleet = data.draw(fleets())
-            observed = data.draw(by_loopback(observations(fleet)))
-            previous = plan.compile(fleet, "lb", observed, previous, KEYS)
-            forwarder.apply(previous)
-        assert seen(forwarder) == expected(previous)
-    finally:
-        forwarder.close()
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+def test_after_any_sequence_of_plans_packets_see_the_last(
+    loaded: Forwarder, data: st.DataObject
+) -> None:
+    loaded.apply(NOTHING)
+    previous = NOTHING
+    for _ in range(data.draw(st.integers(1, 4))):
+        fleet = data.draw(fleets())
+        observed = data.draw(by_loopback(observations(fleet)))
+        previous = plan.compile(fleet, "lb", observed, previous, KEYS)
+        loaded.apply(previous)
+    assert seen(loaded) == expected(previous)
+    # And nothing is held that a forwarder which knows only the last plan would not hold.
+    interfaces = {m.next_hop.ifindex for m in previous.members if m.next_hop}
+    keys = {int.from_bytes(key, "little") for key in loaded.maps["egress"].keys()}  # noqa: SIM118
+    assert keys == interfaces
+    assert len(loaded._tables._taken) == len(previous.tables)
+    assert {m.number for m in previous.members} == {
+        n for n in range(1, layout.MAX_MEMBERS) if loaded._members[n].state
+    }
+
+
+def one_service(backends: dict[str, bool], previous: Plan | None, name: str = "s") -> Plan:
+    """The plan of one service over these backends, b0 to b19, each up or not."""
+    members = tuple(Member("p", backend, 1, False, CHECK) for backend in backends)
+    fleet = fleet_of(
+        Pool("p", members, CHECK, 0.0, "default"),
+        backends={b: Backend(b, address(1 + int(b[1:]), 4)) for b in backends},
+    )
+    service = replace(fleet.services["s0"], name=name)
+    observed = plan.Observed(
+        up={("p", backend): up for backend, up in backends.items()},
+        next_hops={backend.address: HOP for backend in fleet.backends.values()},
+    )
+    return plan.compile(replace(fleet, services={name: service}), "lb", observed, previous, KEYS)
 
 
 def two_plans() -> tuple[Plan, Plan]:
-    """One service over three backends and over two others."""
-    made: list[Plan] = []
-    for offset, count in ((0, 3), (10, 2)):
-        text = {f"b{offset + i}": address(1 + offset + i, 4) for i in range(count)}
-        made.append(_single(text, made[-1] if made else None))
-    return made[0], made[1]
+    """One service over three backends, and over two others."""
+    one = one_service({"b0": True, "b1": True, "b2": True}, None)
+    return one, one_service({"b10": True, "b11": True}, one)
 
 
-def _single(backends: dict[str, Any], previous: Plan | None) -> Plan:
-    hop = NextHop(LOOPBACK, 0, b"\2\0\0\0\0\1", b"\2\0\0\0\0\2", 1500)
-    members = tuple(Member("p", name, 1, False, None) for name in backends)
-    fleet = Fleet(
-        path=Path("fleet.yaml"),
-        key_file=None,
-        announcement=Announcement(174, 74, 65001, 65000),
-        instances={"lb": Instance("lb", ("eth0",), "auto", (address(250, 4),), ())},
-        backends={n: Backend(n, a) for n, a in backends.items()},
-        pools={"p": Pool("p", members, None, 0.0, "default")},
-        services={
-            "s": Service("s", address(200, 4), "tcp", 1000, "p", "maglev", 101, "ipip", "5-tuple")
-        },
-        warnings=(),
-    )
-    observed = plan.Observed(next_hops=dict.fromkeys(backends.values(), hop))
-    return plan.compile(fleet, "lb", observed, previous, KEYS)
-
-
-def test_a_packet_meets_one_plan_or_the_other(forwarder: Forwarder) -> None:
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("s", {"b0": True, "b1": True}), ("s", {"b10": True, "b11": True})),
+        (("s", {"b0": True, "b1": False}), ("s", {"b0": False, "b1": True})),
+        (("s", {"b0": True, "b1": False}), ("s", {"b0": False, "b1": True, "b2": False})),
+        (("s", {"b0": True}), ("s", {"b0": False, "b1": True})),
+        (("s", {"b0": True}), ("another", {"b1": True})),
+    ],
+    ids=["members", "health", "health and members", "stand-in", "name"],
+)
+def test_a_packet_meets_one_plan_or_the_other(
+    forwarder: Forwarder, one: tuple[str, dict[str, bool]], other: tuple[str, dict[str, bool]]
+) -> None:
     """While plans go to and fro, no packet is dropped, and each goes where one of the two says."""
-    one = two_plans()[0]
-    other = _single({"b10": address(11, 4), "b11": address(12, 4)}, one)
-    one = _single({f"b{i}": address(1 + i, 4) for i in range(3)}, other)
-    # Numbers differ between the two, so all of members, tables and records change each time.
-    assert not {m.number for m in one.members} & {m.number for m in other.members}
-    forwarder.apply(one)
-    indices = [i for i, f in enumerate(FLOWS) if (f.vip, f.vip_port) == (address(200, 4), 1000)]
-    allowed = [{expected(one)[i], expected(other)[i]} for i in indices]
+    first = one_service(one[1], None, one[0])
+    second = one_service(other[1], first, other[0])
+    forwarder.apply(first)
+    indices = [
+        i
+        for i, f in enumerate(FLOWS)
+        if (f.vip, f.vip_port, f.protocol) == (address(200, 4), 1000, 6)
+    ]
+    allowed = [{expected(first)[i], expected(second)[i]} for i in indices]
     over = threading.Event()
-    wrong: list[tuple[int, str]] = []
+    wrong: list[tuple[int, int, str]] = []
     count = 0
 
     def send() -> None:
         nonlocal count
         while not over.is_set():
             for i, right in zip(indices, allowed, strict=True):
-                if FLOWS[i].protocol != 6:
-                    continue
                 run = forwarder.program.run(FRAMES[i])
-                data = run.data[26 + 4 : 34]
-                where = str(IPv4Address(data))
+                where = str(IPv4Address(run.data[30:34]))
                 count += 1
-                if run.verdict != 3 or where not in right:
-                    wrong.append((i, where))
+                if run.verdict != XDP_TX or where not in right:
+                    wrong.append((i, run.verdict, where))
 
     sender = threading.Thread(target=send)
     sender.start()
-    for turn in range(60):
-        forwarder.apply((other, one)[turn % 2])
+    turns = itertools.count()
+    while (turn := next(turns)) < 40 or (count < 1000 and turn < 10_000):
+        forwarder.apply((second, first)[turn % 2])
     over.set()
     sender.join()
     assert wrong == []
-    assert count > 100
+    assert count >= 1000
 
 
+@pytest.mark.parametrize("call", ["create", "update", "update_batch"])
 def test_a_refusal_leaves_what_was_in_force(
-    forwarder: Forwarder, monkeypatch: pytest.MonkeyPatch
+    forwarder: Forwarder, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     """Whichever call to the kernel fails while a plan is applied."""
-    one = two_plans()[0]
+    one, other = two_plans()
     forwarder.apply(one)
     before = seen(forwarder)
-    other = _single({"b10": address(11, 4), "b11": address(12, 4)}, one)
-    for call, before_it in (("create", 0), ("update_batch", 0), ("update_batch", 1)):
+    words: list[str] = []
+    for good in range(20):
         with monkeypatch.context() as patch:
-            patch.setattr(Map, call, failing(getattr(Map, call), before_it))
-            with pytest.raises(DataPlaneError, match=r"apply: .*refused"):
+            patch.setattr(Map, call, failing(getattr(Map, call), good))
+            try:
                 forwarder.apply(other)
+            except DataPlaneError as error:
+                words.append(str(error))
+            else:
+                break
         assert seen(forwarder) == before
-    forwarder.apply(other)
+    assert words
+    assert all(re.match("apply: .*refused", said) for said in words)
     assert seen(forwarder) == expected(other)
+    # Not even memory is kept: what could not be given back then is with the next change.
+    forwarder.apply(one)
+    assert len(forwarder._tables._taken) == 1
+    assert seen(forwarder) == before
 
 
 def failing(real: Any, good: int) -> Any:
@@ -232,8 +269,7 @@ def test_a_number_used_again_counts_from_zero(forwarder: Forwarder) -> None:
     forwarder.apply(one)
     seen(forwarder)
     assert sum(t.packets for t in forwarder.counters().services.values()) > 0
-    gone = Plan("lb", (), (), (), (), ())
-    forwarder.apply(gone)
+    forwarder.apply(NOTHING)
     forwarder.apply(one)
     counters = forwarder.counters()
     assert {t.packets for t in counters.services.values()} == {0}
@@ -254,3 +290,87 @@ def test_health_writes_no_table(forwarder: Forwarder, monkeypatch: pytest.Monkey
     forwarder.apply(down)
     monkeypatch.undo()
     assert seen(forwarder) == expected(down)
+
+
+def test_a_full_service_table_is_told_and_changes_nothing(forwarder: Forwarder) -> None:
+    """As many services as crowd into neighbouring buckets beyond the bound of probes."""
+    one, _ = two_plans()
+    forwarder.apply(one)
+    before = seen(forwarder)
+    places = (
+        (address(300 + vip, 4), port, 6) for vip in itertools.count() for port in range(1, 65536)
+    )
+    crowded = (p for p in places if core.service_bucket(core.service_key(*p)) == 7)
+    services = tuple(
+        replace(one.services[0], number=100 + i, name=f"crowd{i}", vip=vip, port=port)
+        for i, (vip, port, _) in enumerate(itertools.islice(crowded, 33))
+    )
+    with pytest.raises(DataPlaneError, match="apply: service table: 8 buckets in a row are full"):
+        forwarder.apply(replace(one, services=one.services + services))
+    assert seen(forwarder) == before
+    # And what has gone makes room.
+    for some in (services[:32], (), services[1:]):
+        forwarder.apply(replace(one, services=one.services + some))
+        assert seen(forwarder) == before
+
+
+def same_key(vip: IPv6Address, low: bytes) -> IPv6Address:
+    """Another address with the key of `vip` (bpf/services.h) and these last eight bytes."""
+
+    def mixed(x: int) -> int:
+        return (x ^ x >> 29) * 0x9E3779B97F4A7C15 % (1 << 64)
+
+    first, second = (int.from_bytes(vip.packed[at : at + 8], "little") for at in (0, 8))
+    want = mixed(first) ^ second ^ int.from_bytes(low, "little")
+    # The factor is odd and the shift leaves the top bits as they are, so mixing can be undone.
+    x = want * pow(0x9E3779B97F4A7C15, -1, 1 << 64) % (1 << 64)
+    x ^= x >> 29 ^ x >> 58
+    return IPv6Address(x.to_bytes(8, "little") + low)
+
+
+def test_ipv6_services_of_one_key_are_apart(forwarder: Forwarder) -> None:
+    vip = IPv6Address("2001:db8:1::10")
+    twin, stranger = same_key(vip, b"\0" * 7 + b"\x20"), same_key(vip, b"\0" * 7 + b"\x30")
+    assert len({vip, twin, stranger}) == 3
+    assert len({core.service_key(a, 1000, 6) for a in (vip, twin, stranger)}) == 1
+    one, other = two_plans()
+    members = tuple(replace(m, state="up") for m in (one.members[0], other.members[0]))
+    tables = tuple(
+        replace(
+            one.tables[0],
+            pool=f"p{i}",
+            names=("b",),
+            weights=(1,),
+            members=(member.number,),
+            indices=np.zeros(101, np.uint16),
+        )
+        for i, member in enumerate(members)
+    )
+    services = tuple(
+        replace(one.services[0], number=1 + i, name=f"s{i}", vip=vip_, table=tables[i].key)
+        for i, vip_ in enumerate((vip, twin))
+    )
+    made = Plan("lb", members, tables, services, (), ())
+    client = IPv6Address("2001:db8::1")
+
+    def destination(vip: IPv6Address) -> str | None:
+        run = forwarder.program.run(frame(core.Flow(client, vip, 40_000, 1000, 6)))
+        return str(Ether(run.data).payload.dst) if run.verdict == XDP_TX else None
+
+    forwarder.apply(made)
+    assert [destination(a) for a in (vip, twin, stranger)] == [
+        *(str(m.address) for m in members),
+        None,
+    ]
+    forwarder.apply(replace(made, services=services[1:]))
+    assert [destination(a) for a in (vip, twin)] == [None, str(members[1].address)]
+
+
+def test_an_egress_that_the_kernel_has_taken_out_is_put_back(forwarder: Forwarder) -> None:
+    """It does so with those of interfaces that leave, and their numbers may come back."""
+    one, _ = two_plans()
+    forwarder.apply(one)
+    word = LOOPBACK.to_bytes(4, "little")
+    forwarder.maps["egress"].delete(word)
+    forwarder.apply(one)
+    assert list(forwarder.maps["egress"].keys()) == [word]

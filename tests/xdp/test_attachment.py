@@ -101,6 +101,23 @@ def test_an_interface_that_has_gone_is_told() -> None:
     forwarder.close()
 
 
+@pytest.mark.usefixtures("interfaces")
+def test_the_mode_is_of_our_program_and_follows_the_interface() -> None:
+    """Another interface of the name, with another's program, is not ours."""
+    forwarder = Forwarder()
+    forwarder.attach(["one"], "native")
+    subprocess.run(["ip", "link", "set", "one", "down", "name", "was"], check=True)
+    assert forwarder.modes() == {"one": "native"}
+    subprocess.run(["ip", "link", "del", "was"], check=True)
+    subprocess.run(["ip", "link", "add", "one", "type", "veth", "peer", "name", "two"], check=True)
+    with Object(native("pass.bpf.o")) as other:
+        ifindex = socket.if_nametoindex("one")
+        link = Link(other.programs["pass"], ifindex, ATTACH_XDP, XDP_FLAGS_DRV_MODE)
+        assert forwarder.modes() == {"one": "none"}
+        link.close()
+    forwarder.close()
+
+
 @pytest.mark.parametrize("release", ["5.15.0-91-generic", "6.5.13", "4.19.0"])
 def test_old_kernels_are_refused_in_plain_words(release: str) -> None:
     with pytest.raises(DataPlaneError, match=r"needs Linux 6\.6 or newer"):

@@ -12,6 +12,7 @@ from typing import Self
 from turnout.kernel.libbpf import (
     BpfError,
     LinkCreateOpts,
+    LinkInfo,
     MapCreateOpts,
     TestRunOpts,
     XdpQueryOpts,
@@ -256,6 +257,16 @@ class Link:
     def update(self, program: Program) -> None:
         """Put `program` in the place of the attached one, without a gap."""
         check(libbpf().bpf_link_update(self.fd, program.fd, None), f"replace by {program.name}")
+
+    def attached(self) -> tuple[int, int]:
+        """(interface, program id) as the kernel says; interface 0 where it has gone."""
+        info = LinkInfo()
+        size = ctypes.c_uint(ctypes.sizeof(info))
+        check(
+            libbpf().bpf_obj_get_info_by_fd(self.fd, ctypes.byref(info), ctypes.byref(size)),
+            "query link",
+        )
+        return int(info.ifindex), int(info.prog_id)
 
     def close(self) -> None:
         if self.fd >= 0:

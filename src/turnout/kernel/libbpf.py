@@ -79,6 +79,19 @@ class LinkCreateOpts(ctypes.Structure):
     ]
 
 
+class LinkInfo(ctypes.Structure):
+    """The head of struct bpf_link_info, for links to interfaces."""
+
+    _fields_ = [
+        ("type", c_uint),
+        ("id", c_uint),
+        ("prog_id", c_uint),
+        ("reserved", c_uint),
+        ("ifindex", c_uint),
+        ("attach_type", c_uint),
+    ]
+
+
 _PRINT = ctypes.CFUNCTYPE(c_int, c_int, c_char_p, c_void_p)
 _said: list[str] = []
 
@@ -168,6 +181,7 @@ def page(size: int) -> int:
 __all__ = [
     "BpfError",
     "LinkCreateOpts",
+    "LinkInfo",
     "MapCreateOpts",
     "TestRunOpts",
     "XdpQueryOpts",

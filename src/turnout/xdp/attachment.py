@@ -76,14 +76,16 @@ def _attach_one(program: Program, name: str, mode: Mode) -> Link:
 
 
 def modes_in_force(links: Mapping[str, Link]) -> dict[str, str]:
-    """Interface to mode, as the kernel says; "none" for one whose program has gone."""
+    """Interface to mode, as the kernel says; "none" for one that has gone or where the program that
+    runs is not ours."""
     found = {}
-    for name in links:
+    for name, link in links.items():
+        ifindex, program = link.attached()
         try:
-            state = xdp_attached(if_nametoindex(name))
-        except OSError:
+            state = xdp_attached(ifindex) if ifindex else None
+        except BpfError:
             state = None
-        found[name] = state[0] if state else "none"
+        found[name] = state[0] if state and state[1] == program else "none"
     return found
 
 

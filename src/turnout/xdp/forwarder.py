@@ -3,7 +3,7 @@
 import contextlib
 import ctypes
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -15,15 +15,14 @@ from turnout.plan import (
     Plan,
     PlannedMember,
     PlannedService,
-    PlannedTable,
     PlannedVip,
     Tally,
 )
 from turnout.xdp import layout
 from turnout.xdp.attachment import attach, detach, lost, modes_in_force, require_kernel
-from turnout.xdp.errors import DataPlaneError
+from turnout.xdp.errors import DataPlaneError, FullError
 from turnout.xdp.layout import Member, Service
-from turnout.xdp.services import ServiceTable, TableFullError
+from turnout.xdp.services import ServiceTable
 from turnout.xdp.tables import Tables
 
 
@@ -54,11 +53,11 @@ class Forwarder:
         self._tables = Tables(self.maps["tables"], self.maps["large_tables"])
         self._links: dict[str, Link] = {}
         self._mode: Mode = "auto"
-        self._plan: Plan | None = None
+        self._plan = Plan("", (), (), (), (), ())
+        """What is in force, with the outer slots of its tables and, by number, the keys and records
+        of its services and VIPs."""
         self._slots: dict[tuple[str, int], int] = {}
         self._records: dict[int, tuple[int, bytes]] = {}
-        """What was put, by number: key and record."""
-        self._egress: set[int] = set()
 
     def attach(self, interfaces: Sequence[str], mode: Mode) -> None:
         """Let the forwarder see the packets of these interfaces, all or none.
@@ -85,97 +84,108 @@ class Forwarder:
     def apply(self, plan: Plan) -> None:
         """Make `plan` the content of every table; only what differs is written.
 
-        Whatever can fail is done first and is invisible to packets. Then new members, services
-        that are new, members and services that change, and what goes: make before break.
+        Whatever can fail is done first, where no packet in service can tell: egress, tables, new
+        members, new services. Then members come up and services change; when no packet is on its
+        old way any more, members cease to take flows and what is not wanted goes.
         Raises DataPlaneError; what was in force then still is.
         """
-        old = self._plan
-        tables = self._changed_tables(plan)
-        try:
-            self._open_egress(plan)
-            fresh = self._tables.install(tables)
-        except BpfError as error:
-            raise DataPlaneError(f"apply: {error}") from error
-        slots = {t.key: fresh.get(t.key) or self._slots[t.key] for t in plan.tables}
-        records = self._records_of(plan, slots)
-
-        before = {m.number for m in old.members} if old else set()
-        for member in plan.members:
-            if member.number not in before:
-                self._write_member(member)
+        was = {member.number: member for member in self._plan.members}
+        tables = {table.key: table for table in self._plan.tables}
+        fresh: dict[tuple[str, int], int] = {}
         added: list[int] = []
         try:
+            self._open_egress(plan)
+            fresh = self._tables.install(t for t in plan.tables if tables.get(t.key) != t)
+            for member in plan.members:
+                if member.number not in was:
+                    self._write_member(member)
+            slots = {t.key: fresh.get(t.key) or self._slots[t.key] for t in plan.tables}
+            records = self._records_of(plan, slots)
             for number in records.keys() - self._records.keys():
                 self._clear(self.maps["service_counters"], number)
-                self._services.put(number, *_unpacked(records[number]))
+                self._put(number, records[number])
                 added.append(number)
-        except (TableFullError, BpfError) as error:
+        except (BpfError, FullError) as error:
             for number in added:
                 self._services.remove(number)
             with contextlib.suppress(BpfError):
                 self._tables.release(fresh.values())
-            raise DataPlaneError(f"apply: service table: {error}") from error
+            raise DataPlaneError(f"apply: {error}") from error
 
-        for member in plan.members:
-            if member.number in before:
-                self._change_member(member)
-        for number in records.keys() & self._records.keys():
-            if records[number] != self._records[number]:
-                self._services.put(number, *_unpacked(records[number]))
-        for number in self._records.keys() - records.keys():
-            self._services.remove(number)
-        gone = before - {m.number for m in plan.members}
-        for number in gone:
-            self._members[number].state = 0
+        changed = [m for m in plan.members if m.number in was and was[m.number] != m]
+        come = [member for member in changed if member.takes_flows]
+        cease = [member for member in changed if not member.takes_flows]
+        gone = was.keys() - {member.number for member in plan.members}
+        replaced = [n for n, old in self._records.items() if records.get(n, old) != old]
+        removed = self._records.keys() - records.keys()
         stale = [slot for key, slot in self._slots.items() if slots.get(key) != slot]
         self._plan, self._slots, self._records = plan, slots, records
-        # Memory alone is at stake: what cannot be given back now is given back at the next apply.
-        with contextlib.suppress(BpfError):
-            self._tables.release(stale)
 
-    def _changed_tables(self, plan: Plan) -> list[PlannedTable]:
-        old = {table.key: table for table in self._plan.tables} if self._plan else {}
-        return [table for table in plan.tables if old.get(table.key) != table]
+        self._change_members(come)
+        for number in replaced:
+            self._put(number, records[number])
+        if (come or added or replaced) and (replaced or cease or removed or gone):
+            self._tables.settle()
+        self._change_members(cease)
+        for number in removed:
+            self._services.remove(number)
+        for number in gone:
+            self._members[number].state = 0
+        # Memory alone is at stake: what cannot be given back now is at the next change.
+        with contextlib.suppress(BpfError):
+            if removed or stale:
+                self._tables.release(stale)
+            self._close_egress(plan)
 
     def _records_of(
         self, plan: Plan, slots: Mapping[tuple[str, int], int]
     ) -> dict[int, tuple[int, bytes]]:
+        """Key and record of each number; those of what has not changed are taken over."""
+        was: dict[int, PlannedService | PlannedVip] = {}
+        was |= {service.number: service for service in self._plan.services}
+        was |= {vip.number: vip for vip in self._plan.vips}
         members = {table.key: len(table.members) for table in plan.tables}
-        items: tuple[PlannedService | PlannedVip, ...] = (*plan.services, *plan.vips)
         records = {}
-        for item in items:
-            if isinstance(item, PlannedVip):
-                key, record = service_key(item.vip, 0, 0), layout.vip_record(item)
-            else:
-                protocol = layout.PROTOCOLS[item.protocol]
-                key = service_key(item.vip, item.port or 0, protocol)
-                count = members[item.table]
-                record = layout.service_record(item, slots[item.table], count, least_prime(count))
-            records[item.number] = (key, bytes(record))
+        for s in plan.services:
+            slot = slots[s.table]
+            same = was.get(s.number) == s and self._slots[s.table] == slot
+            records[s.number] = (
+                self._records[s.number] if same else _service(s, slot, members[s.table])
+            )
+        for v in plan.vips:
+            same = was.get(v.number) == v
+            records[v.number] = self._records[v.number] if same else _vip(v)
         return records
 
+    def _put(self, number: int, put: tuple[int, bytes]) -> None:
+        key, record = put
+        self._services.put(number, key, Service.from_buffer_copy(record))
+
     def _open_egress(self, plan: Plan) -> None:
-        """Members may only refer to interfaces that the forwarder may send by."""
-        wanted = {m.next_hop.ifindex for m in plan.members if m.next_hop}
-        for ifindex in wanted - self._egress:
-            word = struct.pack("=I", ifindex)
+        """Members may only refer to interfaces that the forwarder may send by. The kernel takes out
+        those that go, so it is asked each time."""
+        for word in _interfaces(plan) - set(self.maps["egress"].keys()):
             self.maps["egress"].update(word, word)
-            self._egress.add(ifindex)
+
+    def _close_egress(self, plan: Plan) -> None:
+        for word in set(self.maps["egress"].keys()) - _interfaces(plan):
+            self.maps["egress"].delete(word)
 
     def _write_member(self, member: PlannedMember) -> None:
         """A whole record, under a number that no table refers to."""
         self._clear(self.maps["member_counters"], member.number)
         self._members[member.number] = layout.member_record(member)
 
-    def _change_member(self, member: PlannedMember) -> None:
-        """State and next hop of a member in use: its addresses stay. One store a word, and a next
+    def _change_members(self, members: Iterable[PlannedMember]) -> None:
+        """State and next hop of members in use: their addresses stay. One store a word, and a next
         hop that goes takes its interface first, one that comes brings it last."""
-        place, record = self._members[member.number], layout.member_record(member)
-        if record.ifindex == 0:
-            place.ifindex = 0
-        _store_words(place, record, 2)
-        place.ifindex = record.ifindex
-        place.state = record.state
+        for member in members:
+            place, record = self._members[member.number], layout.member_record(member)
+            if record.ifindex == 0:
+                place.ifindex = 0
+            _store_words(place, record, 2)
+            place.ifindex = record.ifindex
+            place.state = record.state
 
     @staticmethod
     def _clear(counters: Map, number: int) -> None:
@@ -183,9 +193,8 @@ class Forwarder:
 
     def counters(self) -> Counters:
         """Sums over all CPUs, of what is in force. Raises DataPlaneError."""
-        plan = self._plan
         services = list(self._records)
-        members = [m.number for m in plan.members] if plan else []
+        members = [member.number for member in self._plan.members]
         try:
             counts = _sums(self.maps["reason_counters"], len(reasons()))
             return Counters(
@@ -212,8 +221,19 @@ class Forwarder:
         self._object.close()
 
 
-def _unpacked(put: tuple[int, bytes]) -> tuple[int, Service]:
-    return put[0], Service.from_buffer_copy(put[1])
+def _service(service: PlannedService, slot: int, members: int) -> tuple[int, bytes]:
+    key = service_key(service.vip, service.port or 0, layout.PROTOCOLS[service.protocol])
+    record = layout.service_record(service, slot, members, least_prime(members))
+    return key, bytes(record)
+
+
+def _vip(vip: PlannedVip) -> tuple[int, bytes]:
+    return service_key(vip.vip, 0, 0), bytes(layout.vip_record(vip))
+
+
+def _interfaces(plan: Plan) -> set[bytes]:
+    """Keys of the egress map: the interfaces of all next hops."""
+    return {struct.pack("=I", m.next_hop.ifindex) for m in plan.members if m.next_hop}
 
 
 def _store_words(place: Member, record: Member, count: int) -> None:

@@ -8,6 +8,7 @@ import ctypes
 import mmap
 
 from turnout.core import service_bucket, service_filter_bit
+from turnout.xdp.errors import FullError
 from turnout.xdp.layout import (
     BUCKET_PROBES,
     BUCKET_WAYS,
@@ -21,10 +22,6 @@ from turnout.xdp.layout import (
 _WAYS = BUCKETS * BUCKET_WAYS
 
 
-class TableFullError(Exception):
-    """No way is free where a key may stand."""
-
-
 class ServiceTable:
     """Services and VIPs by number. An owner of a number has one key and one live record."""
 
@@ -36,16 +33,16 @@ class ServiceTable:
         """Number to the index of its entry."""
 
     def put(self, number: int, key: int, record: Service) -> None:
-        """Make `record` what `key` leads to. Raises TableFullError and changes nothing where the
-        key is new and finds no way."""
+        """Make `record` what `key` leads to; a number keeps its key until it is removed.
+
+        Where the key leads to another number's record already, either is found until the other is
+        removed. Raises FullError and changes nothing where a new number finds no way.
+        """
         at = self._where.get(number)
-        if at is not None and self._entries[at].key != key:
-            self.remove(number)
-            at = None
         if at is None:
-            at = self._free(key)
-        live = self._entries[at].record
-        index = live ^ 1 if live >> 1 == number else 2 * number
+            at, index = self._free(key), 2 * number
+        else:
+            index = self._entries[at].record ^ 1
         _store(self._records[index], record)
         # Bits stay when services go: a stranger's packet then takes the longer way to the same end.
         bit = service_filter_bit(key)
@@ -70,7 +67,7 @@ class ServiceTable:
                 at = bucket * BUCKET_WAYS + way
                 if self._entries[at].record == 0:
                     return at
-        raise TableFullError(f"{BUCKET_PROBES} buckets in a row are full")
+        raise FullError(f"service table: {BUCKET_PROBES} buckets in a row are full")
 
     def close(self) -> None:
         """Let go of the memory."""
