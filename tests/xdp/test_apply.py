@@ -5,31 +5,33 @@ import re
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from scapy.compat import raw
-from scapy.layers.inet import IP, TCP, UDP
-from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
 
-from tests.plan.fleets import CHECK, KEYS, address, fleet_of, fleets, observations
-from turnout import core, maglev, plan
-from turnout.config import Address, Backend, Member, Pool
+from tests.plan.fleets import KEYS, address, fleets, observations
+from tests.xdp.plans import (
+    FLOWS,
+    FRAMES,
+    HOP,
+    LOOPBACK,
+    NOTHING,
+    expected,
+    frame,
+    one_service,
+    seen,
+    two_plans,
+)
+from turnout import core, plan
 from turnout.kernel.bpf import XDP_TX, BpfError, Map
-from turnout.plan import NextHop, Plan
+from turnout.plan import Plan
 from turnout.xdp import DataPlaneError, Forwarder, layout
-
-LOOPBACK = 1
-HOP = NextHop(LOOPBACK, 0, b"\2\0\0\0\0\1", b"\2\0\0\0\0\2", 1500)
-CLIENTS: dict[int, list[Address]] = {
-    4: [IPv4Address("198.51.100.1") + i for i in range(3)],
-    6: [IPv6Address("2001:db8::1") + i for i in range(3)],
-}
+from turnout.xdp.layout import STATES
 
 
 @pytest.fixture(scope="module")
@@ -39,90 +41,12 @@ def loaded() -> Iterator[Forwarder]:
     made.close()
 
 
-NOTHING = Plan("lb", (), (), (), (), ())
-
-
 @pytest.fixture
 def forwarder(loaded: Forwarder) -> Forwarder:
     """One that holds nothing."""
     loaded.apply(NOTHING)
     assert set(seen(loaded)) == {"not_service"}
     return loaded
-
-
-def flows() -> list[core.Flow]:
-    """To every VIP and port that random fleets may serve, and to one that none does."""
-    return [
-        core.Flow(client, vip, 40_000 + n, 1000 + port, protocol)
-        for vip in (address(200, 4), address(201, 4), address(200, 6))
-        for port in range(6)
-        for protocol in (6, 17)
-        for n, client in enumerate(CLIENTS[vip.version])
-    ]
-
-
-FLOWS = flows()
-
-
-def frame(flow: core.Flow) -> bytes:
-    ip = IP if flow.vip.version == 4 else IPv6
-    l4 = TCP if flow.protocol == 6 else UDP
-    packet = ip(src=str(flow.source), dst=str(flow.vip))
-    # Both named, or scapy asks the network.
-    link = Ether(src="02:00:00:00:00:09", dst="02:00:00:00:00:01")
-    return bytes(raw(link / packet / l4(sport=flow.source_port, dport=flow.vip_port)))
-
-
-FRAMES = [frame(flow) for flow in FLOWS]
-
-
-def expected(made: Plan) -> list[str]:
-    """What should become of each flow: the outer destination or the reason, from the plan alone."""
-    names = {6: "tcp", 17: "udp"}
-    members = {m.number: m for m in made.members}
-    tables = {t.key: t for t in made.tables}
-    found = []
-    for flow in FLOWS:
-        service = next(
-            (
-                s
-                for s in made.services
-                if (s.vip, s.port, s.protocol) == (flow.vip, flow.vip_port, names[flow.protocol])
-            ),
-            None,
-        )
-        if service is None:
-            found.append("not_service")
-            continue
-        table = tables[service.table]
-        usable = [members[n].state == "up" for n in table.members]
-        client_only = service.hash == "client-address"
-        hash_ = core.flow_hash(flow, service.hash_key, client_only)
-        index = int(maglev.lookup(table.indices, [hash_], usable)[0])
-        if index < 0:
-            found.append("no_member")
-        elif (member := members[table.members[index]]).next_hop is None:
-            found.append("no_next_hop")
-        else:
-            found.append(str(member.address))
-    return found
-
-
-def seen(forwarder: Forwarder) -> list[str]:
-    """What becomes of each flow: the outer destination, or the reason that was counted."""
-    found = []
-    before = forwarder.counters().reasons
-    for packet in FRAMES:
-        run = forwarder.program.run(packet)
-        if run.verdict == XDP_TX:
-            outer = Ether(run.data).payload
-            found.append(str(ip_address(outer.dst)))
-            continue
-        after = forwarder.counters().reasons
-        (reason,) = (n for n in after if after[n] != before[n] and n != "forwarded")
-        found.append(reason)
-        before = after
-    return found
 
 
 def by_loopback(made: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -150,27 +74,6 @@ def test_after_any_sequence_of_plans_packets_see_the_last(
     assert {m.number for m in previous.members} == {
         n for n in range(1, layout.MAX_MEMBERS) if loaded._members[n].state
     }
-
-
-def one_service(backends: dict[str, bool], previous: Plan | None, name: str = "s") -> Plan:
-    """The plan of one service over these backends, b0 to b19, each up or not."""
-    members = tuple(Member("p", backend, 1, False, CHECK) for backend in backends)
-    fleet = fleet_of(
-        Pool("p", members, CHECK, 0.0, "default"),
-        backends={b: Backend(b, address(1 + int(b[1:]), 4)) for b in backends},
-    )
-    service = replace(fleet.services["s0"], name=name)
-    observed = plan.Observed(
-        up={("p", backend): up for backend, up in backends.items()},
-        next_hops={backend.address: HOP for backend in fleet.backends.values()},
-    )
-    return plan.compile(replace(fleet, services={name: service}), "lb", observed, previous, KEYS)
-
-
-def two_plans() -> tuple[Plan, Plan]:
-    """One service over three backends, and over two others."""
-    one = one_service({"b0": True, "b1": True, "b2": True}, None)
-    return one, one_service({"b10": True, "b11": True}, one)
 
 
 @pytest.mark.parametrize(
@@ -220,6 +123,26 @@ def test_a_packet_meets_one_plan_or_the_other(
     sender.join()
     assert wrong == []
     assert count >= 1000
+
+
+def test_old_and_new_are_both_there_until_no_packet_is_on_its_old_way(
+    forwarder: Forwarder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that began by the old table may yet ask for its members."""
+    first = one_service({"b0": True, "b1": True}, None)
+    second = one_service({"b1": False, "b2": True}, first)
+    forwarder.apply(first)
+    waits: list[set[int]] = []
+
+    def settle() -> None:
+        waits.append({n for n in range(1, 10) if forwarder._members[n].state == STATES["up"]})
+        assert seen(forwarder) == expected(both)
+
+    both = replace(second, members=tuple(replace(m, state="up") for m in second.members))
+    monkeypatch.setattr(forwarder._tables, "settle", settle)
+    forwarder.apply(second)
+    assert waits == [{m.number for m in (*first.members, *second.members)}]
+    assert seen(forwarder) == expected(second)
 
 
 @pytest.mark.parametrize("call", ["create", "update", "update_batch"])
@@ -374,3 +297,12 @@ def test_an_egress_that_the_kernel_has_taken_out_is_put_back(forwarder: Forwarde
     forwarder.maps["egress"].delete(word)
     forwarder.apply(one)
     assert list(forwarder.maps["egress"].keys()) == [word]
+
+
+@pytest.mark.parametrize("name", ["service_counters", "no_such_map"])
+def test_a_forwarder_of_another_build_is_refused(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setitem(layout.VALUE_SIZES, name, 32)
+    with pytest.raises(DataPlaneError, match=f"map {name} has values of .*, expected 32"):
+        Forwarder()

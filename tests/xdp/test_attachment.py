@@ -102,6 +102,17 @@ def test_an_interface_that_has_gone_is_told() -> None:
 
 
 @pytest.mark.usefixtures("interfaces")
+def test_large_packets_do_not_stand_in_the_way_of_native_mode() -> None:
+    """Programs that do not know of packets in several buffers are refused at this MTU."""
+    for name in ("one", "two"):
+        subprocess.run(f"ip link set {name} mtu 9000".split(), check=True)
+    forwarder = Forwarder()
+    forwarder.attach(["one"], "native")
+    assert forwarder.modes() == {"one": "native"}
+    forwarder.close()
+
+
+@pytest.mark.usefixtures("interfaces")
 def test_the_mode_is_of_our_program_and_follows_the_interface() -> None:
     """Another interface of the name, with another's program, is not ours."""
     forwarder = Forwarder()

@@ -40,10 +40,13 @@ class Forwarder:
         self.program = self._object.programs["forwarder"]
         self.maps = self._object.maps
         for name, size in layout.VALUE_SIZES.items():
-            if self.maps[name].value_size != size:
-                found = self.maps[name].value_size
+            found = self.maps[name].value_size if name in self.maps else 0
+            if found != size:
                 self._object.close()
-                raise DataPlaneError(f"map {name} has values of {found} bytes, expected {size}")
+                raise DataPlaneError(
+                    f"map {name} has values of {found} bytes, expected {size}: "
+                    "the forwarder is of another build; install again"
+                )
         self._memory = [
             self.maps[name].memory()
             for name in (".data.buckets", ".data.services", ".data.members", ".data.filter")
