@@ -6,7 +6,17 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from turnout.config import Announcement, Backend, Check, Fleet, Instance, Member, Pool, Service
+from turnout.config import (
+    Announcement,
+    Backend,
+    Check,
+    Fleet,
+    Instance,
+    Member,
+    Pool,
+    Protocol,
+    Service,
+)
 from turnout.plan import NextHop, Observed
 
 CHECK = Check("tcp", 80, "", (0, 0), 2.0, 1.0, 2, 3)
@@ -73,11 +83,14 @@ def fleets(draw: st.DrawFn) -> Fleet:
         pools[name] = Pool(name, own + included, check, floor, key)
     services: dict[str, Service] = {}
     for index in range(draw(st.integers(1, 5))):
+        vip = draw(st.sampled_from([address(200, 4), address(201, 4), address(200, 6)]))
+        protocol: Protocol = draw(st.sampled_from(["tcp", "udp"]))
+        taken = any((s.vip, s.protocol, s.port) == (vip, protocol, None) for s in services.values())
         services[f"s{index}"] = Service(
             name=f"s{index}",
-            vip=draw(st.sampled_from([address(200, 4), address(201, 4), address(200, 6)])),
-            protocol=draw(st.sampled_from(["tcp", "udp"])),
-            port=1000 + index,
+            vip=vip,
+            protocol=protocol,
+            port=1000 + index if taken or draw(st.integers(0, 3)) else None,
             pool=draw(st.sampled_from(sorted(pools))),
             policy="maglev",
             table_size=draw(st.sampled_from(SIZES)),

@@ -4,13 +4,14 @@ from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from scapy.compat import raw
-from scapy.layers.inet import IP, TCP, UDP
-from scapy.layers.inet6 import IPv6
+from scapy.layers.inet import ICMP, IP, TCP, UDP
+from scapy.layers.inet6 import ICMPv6EchoRequest, IPv6
 from scapy.layers.l2 import Ether
+from scapy.packet import Packet
 
 from tests.plan.fleets import CHECK, KEYS, address, fleet_of
 from turnout import core, maglev, plan
-from turnout.config import Address, Backend, Member, Pool
+from turnout.config import Address, Backend, Member, Pool, Protocol
 from turnout.kernel.bpf import XDP_TX
 from turnout.plan import NextHop, Plan
 from turnout.xdp import Forwarder
@@ -24,11 +25,15 @@ CLIENTS: dict[int, list[Address]] = {
 NOTHING = Plan("lb", (), (), (), (), ())
 
 
+VIPS = (address(200, 4), address(201, 4), address(200, 6))
+"""Those of random fleets."""
+
+
 def flows() -> list[core.Flow]:
     """To every VIP and port that random fleets may serve, and to one that none does."""
     return [
         core.Flow(client, vip, 40_000 + n, 1000 + port, protocol)
-        for vip in (address(200, 4), address(201, 4), address(200, 6))
+        for vip in VIPS
         for port in range(6)
         for protocol in (6, 17)
         for n, client in enumerate(CLIENTS[vip.version])
@@ -39,61 +44,64 @@ FLOWS = flows()
 
 
 def frame(flow: core.Flow) -> bytes:
-    ip = IP if flow.vip.version == 4 else IPv6
     l4 = TCP if flow.protocol == 6 else UDP
-    packet = ip(src=str(flow.source), dst=str(flow.vip))
+    return _frame(flow.source, flow.vip, l4(sport=flow.source_port, dport=flow.vip_port))
+
+
+def echo_request(vip: Address) -> bytes:
+    return _frame(CLIENTS[vip.version][0], vip, ICMP() if vip.version == 4 else ICMPv6EchoRequest())
+
+
+def _frame(source: Address, vip: Address, l4: Packet) -> bytes:
+    ip = IP if vip.version == 4 else IPv6
     # Both named, or scapy asks the network.
     link = Ether(src="02:00:00:00:00:09", dst="02:00:00:00:00:01")
-    return bytes(raw(link / packet / l4(sport=flow.source_port, dport=flow.vip_port)))
+    return bytes(raw(link / ip(src=str(source), dst=str(vip)) / l4))
 
 
-FRAMES = [frame(flow) for flow in FLOWS]
+FRAMES = [*map(frame, FLOWS), *map(echo_request, VIPS)]
 
 
 def expected(made: Plan) -> list[str]:
-    """What should become of each flow: the outer destination or the reason, from the plan alone."""
-    names = {6: "tcp", 17: "udp"}
+    """What should become of each frame: the address that it goes to or the reason, from the plan
+    alone."""
+    planned = {vip.vip for vip in made.vips}
+    return [
+        *(_expected(made, flow) for flow in FLOWS),
+        *(str(CLIENTS[v.version][0]) if v in planned else "not_service" for v in VIPS),
+    ]
+
+
+def _expected(made: Plan, flow: core.Flow) -> str:
+    protocol: Protocol = "tcp" if flow.protocol == 6 else "udp"
+    services = {(s.vip, s.protocol, s.port): s for s in made.services}
+    service = services.get((flow.vip, protocol, flow.vip_port))
+    service = service or services.get((flow.vip, protocol, None))
+    if service is None:
+        return "not_service"
     members = {m.number: m for m in made.members}
-    tables = {t.key: t for t in made.tables}
-    found = []
-    for flow in FLOWS:
-        service = next(
-            (
-                s
-                for s in made.services
-                if (s.vip, s.port, s.protocol) == (flow.vip, flow.vip_port, names[flow.protocol])
-            ),
-            None,
-        )
-        if service is None:
-            found.append("not_service")
-            continue
-        table = tables[service.table]
-        usable = [members[n].state == "up" for n in table.members]
-        client_only = service.hash == "client-address"
-        hash_ = core.flow_hash(flow, service.hash_key, client_only)
-        index = int(maglev.lookup(table.indices, [hash_], usable)[0])
-        if index < 0:
-            found.append("no_member")
-        elif (member := members[table.members[index]]).next_hop is None:
-            found.append("no_next_hop")
-        else:
-            found.append(str(member.address))
-    return found
+    (table,) = (t for t in made.tables if t.key == service.table)
+    usable = [members[n].state == "up" for n in table.members]
+    hash_ = core.flow_hash(flow, service.hash_key, service.hash == "client-address")
+    index = int(maglev.lookup(table.indices, [hash_], usable)[0])
+    if index < 0:
+        return "no_member"
+    member = members[table.members[index]]
+    return "no_next_hop" if member.next_hop is None else str(member.address)
 
 
 def seen(forwarder: Forwarder) -> list[str]:
-    """What becomes of each flow: the outer destination, or the reason that was counted."""
+    """What becomes of each frame: the address that it goes to, or the reason that was counted."""
     found = []
     before = forwarder.counters().reasons
     for packet in FRAMES:
         run = forwarder.program.run(packet)
         if run.verdict == XDP_TX:
-            outer = Ether(run.data).payload
-            found.append(str(ip_address(outer.dst)))
+            found.append(str(ip_address(Ether(run.data).payload.dst)))
             continue
         after = forwarder.counters().reasons
-        (reason,) = (n for n in after if after[n] != before[n] and n != "forwarded")
+        sent = ("forwarded", "echo_answered")
+        (reason,) = (n for n in after if after[n] != before[n] and n not in sent)
         found.append(reason)
         before = after
     return found
