@@ -154,3 +154,24 @@ def test_limit_of_services(tmp_path: Path) -> None:
     assert [line.split(": ", 1)[1] for line in errors(services(4093), tmp_path)] == [
         "services: 4094 services and 2 VIPs: expected at most 4095 in all"
     ]
+
+
+def test_a_name_that_would_break_its_line_is_escaped_wherever_it_is_repeated(
+    tmp_path: Path,
+) -> None:
+    """A wrong name is also suggested, listed as known, and named by those that refer to it."""
+    file = tmp_path / "fleet.yaml"
+    file.write_text(
+        "instances: {lb1: {interfaces: [eth0], addresses: [10.0.1.1]}}\n"
+        "backends: {we1: {address: 10.0.2.1}, we2: {address: 10.0.2.1}}\n"
+        'pools: {"w\\teb": {members: {web: {}, "we\\n1": {}}}, "x\\x1b": {include: ["x\\x1b"]}}\n'
+        "services:\n"
+        '  "s\\r1": {vip: 192.0.2.1, protocol: tcp, port: 80, pool: web}\n'
+        "  s2: {vip: 192.0.2.1, protocol: tcp, port: 80, pool: web}\n"
+    )
+    with pytest.raises(config.ConfigError) as caught:
+        config.load(file)
+    said = str(caught.value)
+    assert "did you mean w\\teb?" in said
+    assert len(said.splitlines()) == len(caught.value.errors)
+    assert all(line.isprintable() for line in said.split("\n"))

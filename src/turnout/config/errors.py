@@ -34,7 +34,7 @@ class Problem:
     def at(self, path: Path) -> str:
         """One line for a person or an editor: `file:line:column: field: message`."""
         field = f"{self.field}: " if self.field else ""
-        return f"{path}:{self.line}:{self.column}: {field}{self.message}"
+        return printable(f"{path}:{self.line}:{self.column}: {field}{self.message}")
 
 
 class ConfigError(Exception):
@@ -66,8 +66,15 @@ class Problems(list[Problem]):
 
 def shown(text: str) -> str:
     """Text from the file for a message of one line: short, and printable."""
-    short = text if len(text) <= 64 else text[:63] + "…"
-    return short if short.isprintable() else repr(short)[1:-1]
+    return printable(text if len(text) <= 64 else text[:63] + "…")
+
+
+def printable(text: str) -> str:
+    """The text with what would break its line or fool a terminal escaped. Names of the file come
+    into messages by many ways, so lines are held to it where they are made."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def meant(word: str, known: Collection[str]) -> str:
