@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from turnout import config
-from turnout.agent import Listener, Wanted, overhead, wanted
+from turnout.agent import Listener, Wanted, wanted
+from turnout.plan import overhead
 
 FLEET = """
 instances:

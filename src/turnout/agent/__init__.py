@@ -4,7 +4,7 @@ from turnout.agent.decapsulation import Decapsulation
 from turnout.agent.errors import AgentError
 from turnout.agent.host import Host
 from turnout.agent.settings import alone, establish, state_file, undo
-from turnout.agent.wanted import Listener, Wanted, overhead, wanted
+from turnout.agent.wanted import Listener, Wanted, wanted
 
 __all__ = [
     "AgentError",
@@ -14,7 +14,6 @@ __all__ = [
     "Wanted",
     "alone",
     "establish",
-    "overhead",
     "state_file",
     "undo",
     "wanted",

@@ -2,11 +2,8 @@
 
 from dataclasses import dataclass
 
-from turnout.config import Address, Encapsulation, Fleet
-
-_SHIM = {"gue": 8, "gre": 4, "ipip": 0}
-_IP_HEADER = {4: 20, 6: 40}
-_TCP_HEADER = 20
+from turnout.config import Address, Fleet
+from turnout.plan import largest_mss, overhead
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +18,7 @@ class Listener:
 
     def largest_mss(self, mtu: int) -> int:
         """Bytes of payload that a segment may have to come in encapsulated by a link of `mtu`."""
-        return mtu - self.overhead - _IP_HEADER[self.vip.version] - _TCP_HEADER
+        return largest_mss(mtu - self.overhead, self.vip.version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +31,6 @@ class Wanted:
     """Who may send it encapsulated packets."""
     vips: tuple[Address, ...]
     listeners: tuple[Listener, ...]
-
-
-def overhead(encapsulation: Encapsulation, family: int) -> int:
-    """Bytes that an encapsulation adds, outer IP header of version `family` included."""
-    return _SHIM[encapsulation] + _IP_HEADER[family]
 
 
 def wanted(fleet: Fleet, backend: str) -> Wanted:

@@ -14,6 +14,7 @@ COMMANDS = (
     "check",
     "demo",
     "lab",
+    "mtu",
     "plan",
     "run",
     "schema",

@@ -15,6 +15,7 @@ from turnout.plan.model import (
     State,
     Tally,
 )
+from turnout.plan.mtu import Room, largest_inner, largest_mss, overhead, rooms
 from turnout.plan.steps import Step, diff
 from turnout.plan.view import to_json
 
@@ -28,11 +29,16 @@ __all__ = [
     "PlannedService",
     "PlannedTable",
     "PlannedVip",
+    "Room",
     "State",
     "Step",
     "Tally",
     "compile",
     "diff",
     "hash_key",
+    "largest_inner",
+    "largest_mss",
+    "overhead",
+    "rooms",
     "to_json",
 ]
