@@ -39,10 +39,11 @@ format: install ## put Python and C into shape
 bench: install ## speed, as ratios to a reference in the same run
 	@$(SUDO) $(BIN)/python -m bench
 
-docs: install ## the manual, into docs/_build/html
+docs: install ## the manual, into docs/_build/html, and man pages, into docs/_build/man
 	@$(BIN)/pip install -q --group docs
 	@$(BIN)/python -m sphinx -W -q -b html docs docs/_build/html
-	@echo "docs: docs/_build/html/index.html"
+	@$(BIN)/python -m sphinx -W -q -b man docs docs/_build/man
+	@echo "docs: docs/_build/html/index.html; man docs/_build/man/turnout.1, turnout.yaml.5"
 
 install: $(VENV)/.installed ## packages and the build, into .venv
 

@@ -22,6 +22,12 @@ exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = "Turnout"
 
+# Page, name, what stands behind the dash, authors, section of the manual.
+man_pages = [
+    ("reference/commands", "turnout", "a layer-4 load balancer for Linux", author, 1),
+    ("reference/configuration", "turnout.yaml", "the configuration of Turnout", author, 5),
+]
+
 
 def setup(app: Sphinx) -> None:
     app.connect("builder-inited", lambda app: generate.write(Path(app.srcdir) / "reference"))
