@@ -12,6 +12,7 @@ COMMANDS = (
     "announce",
     "bench",
     "check",
+    "completion",
     "demo",
     "lab",
     "mtu",
