@@ -1,0 +1,25 @@
+"""Weighted splits by prefix rules: as few as possible, or as good as a number of rules allows."""
+
+from turnout.split import signed_bits
+from turnout.split.approximate import approximate, fewest
+from turnout.split.evaluate import churn, evaluate
+from turnout.split.exact import count, exact
+from turnout.split.model import NORMS, Norm, Rule, Split
+from turnout.split.transactions import Transaction, from_transactions, to_transactions
+
+__all__ = [
+    "NORMS",
+    "Norm",
+    "Rule",
+    "Split",
+    "Transaction",
+    "approximate",
+    "churn",
+    "count",
+    "evaluate",
+    "exact",
+    "fewest",
+    "from_transactions",
+    "signed_bits",
+    "to_transactions",
+]
