@@ -1,11 +1,12 @@
 """Weighted splits by prefix rules: as few as possible, or as good as a number of rules allows."""
 
-from turnout.split import signed_bits
+from turnout.split import function, signed_bits, wcmp
 from turnout.split.approximate import approximate, fewest
 from turnout.split.evaluate import churn, evaluate
 from turnout.split.exact import count, exact
 from turnout.split.model import NORMS, Norm, Rule, Split
 from turnout.split.transactions import Transaction, from_transactions, to_transactions
+from turnout.split.two import two
 
 __all__ = [
     "NORMS",
@@ -20,6 +21,9 @@ __all__ = [
     "exact",
     "fewest",
     "from_transactions",
+    "function",
     "signed_bits",
     "to_transactions",
+    "two",
+    "wcmp",
 ]

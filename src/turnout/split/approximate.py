@@ -6,11 +6,12 @@ change what is best.
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from numbers import Rational
 
 import numpy as np
 
-from turnout.split.exact import count, exact, niagara
 from turnout.split.evaluate import evaluate
+from turnout.split.exact import count, exact, niagara
 from turnout.split.lifting import cheapest
 from turnout.split.model import (
     NORMS,
@@ -55,9 +56,9 @@ def fewest(weights: Sequence[Weight], width: int, norm: Norm, max_error: Weight)
     Raises ValueError as `approximate` does, and for an error below 0.
     """
     parts, scale = shares(weights, checked_width(width))
+    if not isinstance(max_error, Rational) or max_error < 0:
+        raise ValueError(f"max_error: {max_error}: expected 0 or more, an integer or Fraction")
     error = Fraction(max_error)
-    if error < 0:
-        raise ValueError(f"max_error: {max_error}: expected 0 or more")
     if _checked(norm) == "l1":
         steps = niagara(parts, scale, width, None)
         # The error falls with each transaction, so that the first to do is the fewest.
@@ -136,9 +137,7 @@ def _best(
     return None if found is None else [int(value) for value in found]
 
 
-def _search(
-    parts: list[int], scale: int, width: int, budget: int | None, norm: Norm
-) -> list[int]:
+def _search(parts: list[int], scale: int, width: int, budget: int | None, norm: Norm) -> list[int]:
     """The partition of least error that `budget` rules allow."""
 
     def within(error: Fraction, strict: bool = False) -> list[int] | None:
@@ -152,12 +151,12 @@ def _search(
         # Everything to the heaviest is one rule, and of those the best.
         heaviest = max(range(len(parts)), key=parts.__getitem__)
         best = [(1 << width) * (place == heaviest) for place in range(len(parts))]
-        low, high = Fraction(0), error_of(best, parts, scale, norm)
+        below, high = Fraction(0), error_of(best, parts, scale, norm)
         for _ in range(2 * width):
-            middle = (low + high) / 2
-            found = within(middle)
+            error = (below + high) / 2
+            found = within(error)
             if found is None:
-                low = middle
+                below = error
             else:
                 best, high = found, error_of(found, parts, scale, norm)
         # Errors are rationals of many denominators: ask for less until there is none.

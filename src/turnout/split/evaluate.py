@@ -1,6 +1,7 @@
 """What a table does, found from its rules alone."""
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from turnout.split.model import Rule, checked_targets, checked_width
 
@@ -11,14 +12,14 @@ def evaluate(rules: Iterable[Rule], width: int, targets: int) -> list[int]:
     Raises ValueError for a table that is not legal: a rule out of range, two rules for one prefix,
     an address that no rule matches.
     """
-    counts = [0] * targets
-    covered = 0
     checked_targets(targets, checked_width(width))
-    for start, end, target in segments(rules, width):
-        if not 0 <= target < targets:
-            raise ValueError(f"target: {target}: expected 0 to {targets - 1}")
+    table = [Rule(*rule) for rule in rules]
+    for rule in table:
+        if not 0 <= rule.target < targets:
+            raise ValueError(f"target: {rule.target}: expected 0 to {targets - 1}")
+    counts = [0] * targets
+    for start, end, target in segments(table, width):
         counts[target] += end - start
-        covered += end - start
     return counts
 
 
@@ -46,7 +47,7 @@ def segments(rules: Iterable[Rule], width: int) -> Iterator[tuple[int, int, int]
     """Ranges of addresses (start, end, target), in order and without gaps: each rule's range
     less the longer rules in it. Raises ValueError as `evaluate` does."""
     table = sorted((_checked(rule, width) for rule in rules), key=lambda rule: rule[:2])
-    for one, other in zip(table, table[1:], strict=False):
+    for one, other in pairwise(table):
         if one[:2] == other[:2]:
             raise ValueError(
                 f"rule: prefix {one[0] >> width - one[1]} of length {one[1]} twice: expected once"

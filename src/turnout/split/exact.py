@@ -65,9 +65,7 @@ def bit_order(values: Values) -> Values:
     return keys
 
 
-def _levels(
-    values: Values, width: int
-) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
+def _levels(values: Values, width: int) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
     """(level, who receives 2^level, who gives it): of the odd ones, those later in the order of
     their bits receive. At the end `values` is 1 at the root and 0 elsewhere."""
     for level in range(width):

@@ -49,9 +49,7 @@ def cheapest(low: Ints, high: Ints, width: int) -> Ints | None:
     return None if above is None else 2 * above
 
 
-def _saturated(
-    down: Ints, odd: NDArray[np.bool_], missing: int, width: int
-) -> Ints | None:
+def _saturated(down: Ints, odd: NDArray[np.bool_], missing: int, width: int) -> Ints | None:
     if 2 * missing > int(odd.sum()):
         return None
     lifted = _last(down, odd, missing) == 1

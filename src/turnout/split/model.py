@@ -45,9 +45,10 @@ def checked_width(width: SupportsIndex) -> int:
     """`width` as int. Raises ValueError outside 0..62."""
     if isinstance(width, bool) or not isinstance(width, Integral):
         raise ValueError(f"width: {width!r}: expected an integer, 0 to {MAX_WIDTH}")
-    if not 0 <= width <= MAX_WIDTH:
-        raise ValueError(f"width: {width}: expected 0 to {MAX_WIDTH}")
-    return int(width)
+    bits = int(width)
+    if not 0 <= bits <= MAX_WIDTH:
+        raise ValueError(f"width: {bits}: expected 0 to {MAX_WIDTH}")
+    return bits
 
 
 def checked_targets(count: int, width: int) -> None:
