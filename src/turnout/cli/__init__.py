@@ -20,6 +20,7 @@ COMMANDS = (
     "run",
     "schema",
     "show",
+    "split",
 )
 
 

@@ -1,7 +1,7 @@
 """Weighted splits by prefix rules: as few as possible, or as good as a number of rules allows."""
 
-from turnout.split import function, signed_bits, wcmp
-from turnout.split.approximate import approximate, fewest
+from turnout.split import function, request, signed_bits, wcmp
+from turnout.split.approximate import approximate, error_of, fewest
 from turnout.split.evaluate import churn, evaluate
 from turnout.split.exact import count, exact
 from turnout.split.model import NORMS, Norm, Rule, Split
@@ -17,11 +17,13 @@ __all__ = [
     "approximate",
     "churn",
     "count",
+    "error_of",
     "evaluate",
     "exact",
     "fewest",
     "from_transactions",
     "function",
+    "request",
     "signed_bits",
     "to_transactions",
     "two",

@@ -40,6 +40,11 @@ class Split:
     """In `norm`: in addresses, or relative for the relative norms."""
     norm: Norm
 
+    @property
+    def scale(self) -> int:
+        """The least number that makes all that was requested whole."""
+        return lcm(*(wanted.denominator for wanted in self.requested))
+
 
 def checked_width(width: SupportsIndex) -> int:
     """`width` as int. Raises ValueError outside 0..62."""

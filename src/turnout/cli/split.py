@@ -1,0 +1,251 @@
+"""turnout split: the fewest prefix rules for a ratio, or the best ratio for a number of rules."""
+
+import csv
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import click
+
+from turnout.cli.output import print_json, table
+from turnout.split import (
+    NORMS,
+    Norm,
+    Rule,
+    Split,
+    approximate,
+    count,
+    error_of,
+    evaluate,
+    fewest,
+    request,
+    wcmp,
+)
+
+WIDEST = 32
+NEAR_ENOUGH = Fraction(1, 100)
+
+
+@click.command()
+@click.argument("weights", nargs=-1, required=True)
+@click.option(
+    "--width",
+    type=int,
+    help="Bits of an address.  [default: the fewest with an error below 1 %]",
+)
+@click.option(
+    "--rules", "budget", type=int, help="Rules there may be, the match-all rule included."
+)
+@click.option(
+    "--norm",
+    type=click.Choice(NORMS),
+    default="linf",
+    show_default=True,
+    help="What is to be small: the largest error, the largest excess, that as a share of what was "
+    "asked for, or the sum of the errors.",
+)
+@click.option(
+    "--max-error",
+    help="Instead of --rules: as few rules as an error of so much allows (1%, 0.01), as a share of "
+    "all addresses, for linf_plus_rel of what was asked for.",
+)
+@click.option("--curve", is_flag=True, help="Print the error for 1, 2, ... rules.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["table", "json", "csv"]),
+    default="table",
+    show_default=True,
+    help="Aligned columns, JSON, or the rules as CSV.",
+)
+def command(
+    weights: tuple[str, ...],
+    width: int | None,
+    budget: int | None,
+    norm: Norm,
+    max_error: str | None,
+    curve: bool,
+    output: str,
+) -> None:
+    """Split addresses in the ratio WEIGHTS (3:5:11, or a=3 b=5 c=11) by prefix rules.
+
+    The longest prefix that matches wins. Without --rules and --max-error the split is as exact as
+    the width allows.
+    """
+    try:
+        wanted = request.parse(weights)
+        if max_error is not None and (budget is not None or curve):
+            raise ValueError("--max-error: expected without --rules and --curve")
+        limit = None if max_error is None else request.number(max_error, "--max-error")
+        found = _found(list(wanted.values()), width, budget, norm, limit)
+        points = _curve(list(wanted.values()), found.width, norm) if curve else []
+    except ValueError as error:
+        click.echo(str(error), err=True)
+        sys.exit(2)
+    if curve:
+        _print_curve(points, output)
+    elif output == "json":
+        print_json(document(list(wanted), found))
+    elif output == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(("pattern", "target", "share"))
+        writer.writerows(
+            (pattern(rule, found.width), name, f"{float(share):.9f}")
+            for rule, name, share in _rules(list(wanted), found)
+        )
+    else:
+        click.echo(text(list(wanted), found, width is None))
+
+
+def _found(
+    weights: list[Fraction],
+    width: int | None,
+    budget: int | None,
+    norm: Norm,
+    limit: Fraction | None,
+) -> Split:
+    if width is not None:
+        if limit is None:
+            return approximate(weights, width, budget, norm)
+        within = fewest(
+            weights, width, norm, limit if norm == "linf_plus_rel" else limit * (1 << max(width, 0))
+        )
+        if within is None:
+            least = approximate(weights, width, None, norm)
+            raise ValueError(
+                f"--max-error: {_percent(limit)}: expected at least "
+                f"{_percent(request.share(least.error, norm, width))}, the least that {width} bits allow"
+            )
+        return within
+    for bits in range((len(weights) - 1).bit_length(), WIDEST + 1):
+        split = approximate(weights, bits, budget, norm)
+        error = request.share(split.error, norm, bits)
+        if error < NEAR_ENOUGH and (limit is None or error <= limit):
+            return split if limit is None else _found(weights, bits, None, norm, limit)
+    asked = "--max-error" if limit is not None else "--rules"
+    raise ValueError(
+        f"{asked}: the error stays at {_percent(error)} up to {WIDEST} bits: expected more, "
+        "or a --width"
+    )
+
+
+def _curve(weights: list[Fraction], width: int, norm: Norm) -> list[Split]:
+    points: list[Split] = []
+    least = approximate(weights, width, None, norm).error
+    while not points or points[-1].error > least:
+        points.append(approximate(weights, width, len(points) + 1, norm))
+    return points
+
+
+def _print_curve(points: list[Split], output: str) -> None:
+    head = ("RULES", "ERROR", "SHARE")
+    rows = [
+        (n, float(p.error), f"{float(request.share(p.error, p.norm, p.width)):.9f}")
+        for n, p in enumerate(points, 1)
+    ]
+    if output == "json":
+        print_json([{"rules": n, "error": str(points[n - 1].error)} for n, *_ in rows])
+    elif output == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerows([tuple(name.lower() for name in head), *rows])
+    else:
+        click.echo(table(head, rows))
+
+
+def pattern(rule: Rule, width: int) -> str:
+    """Its bits, a star for each that may be either: "01**"; "-" for a key without bits."""
+    bits = f"{rule.prefix:0{rule.length}b}" if rule.length else ""
+    return bits + "*" * (width - rule.length) or "-"
+
+
+def document(names: list[str], split: Split) -> dict[str, Any]:
+    """The whole answer, as JSON; numbers that are not whole are exact, as strings."""
+    return {
+        "width": split.width,
+        "norm": split.norm,
+        "error": str(split.error),
+        "errors": {norm: str(error) for norm, error in _errors(split)},
+        "targets": [
+            {"target": name, "requested": str(wanted), "addresses": got}
+            for name, wanted, got in zip(names, split.requested, split.partition, strict=True)
+        ],
+        "rules": [
+            {"pattern": pattern(rule, split.width), **rule._asdict(), "target": name}
+            for rule, name, _ in _rules(names, split)
+        ],
+        "exact_rules": _exact_rules(split),
+        "wcmp_entries": wcmp.entries(split.partition),
+    }
+
+
+def text(names: list[str], split: Split, width_chosen: bool) -> str:
+    """The whole answer, for people."""
+    whole = 1 << split.width
+    exact_rules = _exact_rules(split)
+    facts = [
+        ("rules", str(len(split.rules))),
+        ("exact", "not at this width" if exact_rules is None else f"{exact_rules} rules"),
+        ("WCMP entries", str(wcmp.entries(split.partition))),
+        *(
+            (f"error, {norm}", _percent(request.share(error, norm, split.width)))
+            for norm, error in _errors(split)
+        ),
+    ]
+    left = max(len(name) for name, _ in facts) + 1
+    return "\n".join(
+        [
+            f"width: {split.width} bits" + (", the fewest that will do" if width_chosen else ""),
+            "",
+            table(
+                ("PATTERN", "TARGET", "SHARE"),
+                [
+                    (pattern(rule, split.width), name, f"{float(share):.4%}")
+                    for rule, name, share in _rules(names, split)
+                ],
+            ),
+            "",
+            table(
+                ("TARGET", "REQUESTED", "ACHIEVED", "ADDRESSES"),
+                [
+                    (
+                        name,
+                        f"{float(wanted / whole):.4%}",
+                        f"{float(Fraction(got, whole)):.4%}",
+                        got,
+                    )
+                    for name, wanted, got in zip(
+                        names, split.requested, split.partition, strict=True
+                    )
+                ],
+            ),
+            "",
+            *(f"{name + ':':{left}}  {value}" for name, value in facts),
+        ]
+    )
+
+
+def _rules(names: list[str], split: Split) -> Iterator[tuple[Rule, str, Fraction]]:
+    """Rules, the longest first, with their targets and the share of all addresses that each takes
+    behind the longer ones."""
+    # The share of a rule is that of a target of its own.
+    own = [rule._replace(target=place) for place, rule in enumerate(split.rules)]
+    taken = evaluate(own, split.width, len(own))
+    for rule, addresses in zip(split.rules, taken, strict=True):
+        yield rule, names[rule.target], Fraction(addresses, 1 << split.width)
+
+
+def _errors(split: Split) -> Iterator[tuple[Norm, Fraction]]:
+    parts = [wanted.numerator * (split.scale // wanted.denominator) for wanted in split.requested]
+    for norm in NORMS:
+        yield norm, error_of(split.partition, parts, split.scale, norm)
+
+
+def _exact_rules(split: Split) -> int | None:
+    if split.scale != 1:
+        return None
+    return count([int(wanted) for wanted in split.requested], split.width)
+
+
+def _percent(value: Fraction) -> str:
+    return f"{float(value):.4%}"
