@@ -37,4 +37,22 @@ TURNOUT_EXPORT void turnout_lookup(const uint16_t *table, uint32_t size, const u
 				   uint32_t members, uint32_t walk, const uint64_t *hashes,
 				   size_t count, int32_t *found);
 
+/* matcher.c: the rules that a partition of 2^width needs, `limit` + 1 where they are more than
+ * `limit`; -1 without memory. `values` is overwritten. The transactions, unless NULL, have room for
+ * count * width / 2 + 1; the smallest first, the last without a taker. */
+TURNOUT_EXPORT int64_t turnout_match(uint64_t *values, size_t count, uint32_t width, uint64_t limit,
+				     uint32_t *lengths, uint32_t *givers, uint32_t *takers);
+
+/* lifting.c: the partition of 2^width in low..high, at most 2^width, that needs the fewest rules;
+ * low and high are overwritten. 0; 1 where there is none; 2 where one target is fixed at an odd
+ * value of some level and another has room; -1 without memory. */
+TURNOUT_EXPORT int turnout_cheapest(uint64_t *low, uint64_t *high, size_t count, uint32_t width,
+				    uint64_t *values);
+
+/* prefixes.c: the prefix of each transaction, the largest first, the first without a taker. 0; the
+ * index of one whose taker has no block to give; -1 without memory. */
+TURNOUT_EXPORT int64_t turnout_prefixes(const uint32_t *lengths, const uint32_t *givers,
+					const uint32_t *takers, size_t count, size_t targets,
+					uint64_t *prefixes);
+
 #endif

@@ -11,7 +11,7 @@ from numbers import Rational
 import numpy as np
 
 from turnout.split.evaluate import evaluate
-from turnout.split.exact import count, exact, niagara
+from turnout.split.exact import count, exact
 from turnout.split.lifting import cheapest
 from turnout.split.model import (
     NORMS,
@@ -23,6 +23,7 @@ from turnout.split.model import (
     checked_width,
     shares,
 )
+from turnout.split.niagara import niagara
 from turnout.split.transactions import from_transactions
 
 Limits = Callable[[int, int, Fraction], tuple[int, int]]

@@ -6,10 +6,16 @@ smallest on, a table's transactions leave everything with one target: that of th
 Sizes are written as lengths of prefixes, so that the width does not matter.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from turnout.split.model import Rule
+import numpy as np
+from numpy.typing import NDArray
+
+from turnout.core import library
+from turnout.split.model import MAX_WIDTH, Rule
+
+Places = NDArray[np.uint32]
 
 
 class Transaction(NamedTuple):
@@ -48,48 +54,51 @@ def from_transactions(sequence: Iterable[Transaction]) -> list[Rule]:
     """A table with as many rules as there are transactions, the longest prefix first.
 
     Each block is cut from the smallest larger block that its taker has, so that no prefix is used
-    twice. Raises ValueError for a sequence that leaves no block to cut.
+    twice. Raises ValueError for a sequence that leaves no block to cut, and for lengths outside
+    0..62.
     """
     given = sorted(map(Transaction._make, sequence), key=lambda step: step.length)
     if not given or given[0].taker is not None or any(s.taker is None for s in given[1:]):
         raise ValueError("transactions: expected exactly one without a taker, of length 0")
-    root = given[0].giver
-    rules = [Rule(0, 0, root)]
-    # target -> length -> prefixes of the blocks that it has; a rule's own block is the last one
-    # that may be cut at its length, and only into smaller ones.
-    cuttable: dict[int, dict[int, list[int]]] = {root: {0: [0]}}
-    whole: dict[int, dict[int, list[int]]] = {}
-    for length, giver, taker in given[1:]:
-        assert taker is not None
-        prefix = _cut(cuttable, whole, taker, length)
-        if prefix is None:
-            raise ValueError(f"transactions: target {taker} has no block of length < {length}")
-        rules.append(Rule(prefix, length, giver))
-        cuttable.setdefault(giver, {}).setdefault(length, []).append(prefix)
-    return rules[::-1]
+    for step in (given[0], given[-1]):
+        if not 0 <= step.length <= MAX_WIDTH:
+            raise ValueError(f"transactions: length {step.length}: expected 0 to {MAX_WIDTH}")
+    lengths, givers, takers = zip(*given, strict=True)
+    names, places = np.unique(np.array([*givers, givers[0], *takers[1:]]), return_inverse=True)
+    rules = laid_out(
+        np.array(lengths, np.uint32),
+        places[: len(given)].astype(np.uint32),
+        places[len(given) :].astype(np.uint32),
+        len(names),
+        names.tolist(),
+    )
+    return rules
 
 
-def _cut(
-    cuttable: dict[int, dict[int, list[int]]],
-    whole: dict[int, dict[int, list[int]]],
-    target: int,
-    length: int,
-) -> int | None:
-    """A block of `length` out of those of `target`. What is left of halves is cuttable too, and
-    may be had whole: `whole` knows them."""
-    mine = cuttable.setdefault(target, {})
-    size = max((had for had, blocks in mine.items() if had < length and blocks), default=None)
-    if size is None:
-        halves = whole.get(target, {}).get(length, [])
-        while halves:
-            prefix = halves.pop()
-            if prefix in mine.get(length, []):
-                mine[length].remove(prefix)
-                return prefix
-        return None
-    prefix = mine[size].pop()
-    for had in range(size + 1, length + 1):
-        prefix <<= 1
-        mine.setdefault(had, []).append(prefix | 1)
-        whole.setdefault(target, {}).setdefault(had, []).append(prefix | 1)
-    return prefix
+def laid_out(
+    lengths: Places,
+    givers: Places,
+    takers: Places,
+    targets: int,
+    names: Sequence[int] | None = None,
+) -> list[Rule]:
+    """The table of transactions between targets below `targets`, the largest first; the first one's
+    taker is not looked at. `names`, where given, are what the targets are called."""
+    lengths, givers, takers = map(np.ascontiguousarray, (lengths, givers, takers))
+    prefixes = np.empty(len(lengths), np.uint64)
+    stuck = library().turnout_prefixes(
+        lengths.ctypes.data,
+        givers.ctypes.data,
+        takers.ctypes.data,
+        len(lengths),
+        targets,
+        prefixes.ctypes.data,
+    )
+    if stuck < 0:
+        raise MemoryError("transactions: not enough memory for their prefixes")
+    called = range(targets) if names is None else names
+    if stuck:
+        taker, length = called[takers[stuck]], lengths[stuck]
+        raise ValueError(f"transactions: target {taker} has no block of length < {length}")
+    owners = givers.tolist() if names is None else [names[giver] for giver in givers.tolist()]
+    return [*map(Rule, prefixes[::-1].tolist(), lengths[::-1].tolist(), owners[::-1])]

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The cheapest partition in a box, level by level from the lowest bit up ("Optimal Weighted Load
+ * Balancing in TCAMs", sections IV and V).
+ */
+#include <stdlib.h>
+
+#include "bits.h"
+#include "turnout_core.h"
+
+enum { FOUND = 0, NONE = 1, UNSOLVED = 2, NO_MEMORY = -1 };
+
+/* The sum of 2^31 values below 2^62 is more than 64 bits. */
+typedef unsigned __int128 sum_t;
+
+struct box {
+	uint64_t *low, *high;
+	size_t count;
+	uint64_t *values;
+	uint64_t *keys; /* room for `count` */
+};
+
+/* What is known of a box at one level. */
+struct sums {
+	sum_t low, high, up, down;
+	uint64_t widest;
+	int empty, fixed_odd;
+};
+
+static uint64_t above(uint64_t low)
+{
+	return (low + 1) >> 1;
+}
+
+static struct sums sums_of(const struct box *box)
+{
+	struct sums s = {0};
+
+	for (size_t i = 0; i < box->count; i++) {
+		uint64_t low = box->low[i], high = box->high[i];
+
+		if (low > high)
+			return (struct sums){.empty = 1};
+		s.low += low;
+		s.high += high;
+		s.up += above(low);
+		s.down += high >> 1;
+		s.widest = high - low > s.widest ? high - low : s.widest;
+		s.fixed_odd |= above(low) > high >> 1;
+	}
+	return s;
+}
+
+/* Of those whose bit in `odd` is set, `number` have one more than `values`: the last in order. */
+static void lift(struct box *box, const uint64_t *odd, size_t number)
+{
+	size_t odds = 0;
+	struct cut cut;
+
+	if (!number)
+		return;
+	for (size_t i = 0; i < box->count; i++)
+		if (odd[i] & 1)
+			box->keys[odds++] = reversed(box->values[i]);
+	cut = cut_keys(box->keys, odds, number);
+	for (size_t i = 0; i < box->count; i++)
+		if (odd[i] & 1)
+			box->values[i] += after(&cut, reversed(box->values[i]));
+}
+
+/* Who must have one more is later in the order of the bits. */
+static void unit_ranges(struct box *box, uint64_t missing)
+{
+	for (size_t i = 0; i < box->count; i++) {
+		box->values[i] = box->low[i];
+		box->high[i] -= box->low[i];
+	}
+	lift(box, box->high, missing);
+}
+
+/* Everyone at the top; as many as are missing have one more, each at the cost of one transaction
+ * of this level with another odd one. */
+static void saturate(struct box *box, uint64_t missing)
+{
+	uint64_t partners = missing;
+
+	for (size_t i = 0; i < box->count; i++)
+		box->values[i] = box->high[i] >> 1;
+	lift(box, box->high, missing);
+	for (size_t i = 0; i < box->count; i++) {
+		uint64_t down = box->high[i] >> 1, lifted = box->values[i] - down;
+		uint64_t pairs = (box->high[i] & 1) && !lifted && partners;
+
+		box->values[i] = 2 * down + lifted + pairs;
+		partners -= pairs;
+	}
+}
+
+/* The mirror image: everyone at the bottom, and so many of the odd ones have one less. */
+static void mirror(struct box *box, uint64_t spare)
+{
+	uint64_t partners = spare;
+	size_t odds = 0;
+
+	for (size_t i = 0; i < box->count; i++) {
+		box->values[i] = box->low[i] >> 1;
+		odds += box->low[i] & 1;
+	}
+	lift(box, box->low, odds - spare);
+	for (size_t i = 0; i < box->count; i++) {
+		uint64_t up = above(box->low[i]);
+		uint64_t less = up - box->values[i];
+		uint64_t pairs = (box->low[i] & 1) && !less && partners;
+
+		box->values[i] = 2 * up - less - pairs;
+		partners -= pairs;
+	}
+}
+
+int turnout_cheapest(uint64_t *low, uint64_t *high, size_t count, uint32_t width, uint64_t *values)
+{
+	struct box box = {low, high, count, values, malloc((count + 1) * sizeof(uint64_t))};
+	uint32_t level = 0;
+
+	if (!box.keys)
+		return NO_MEMORY;
+	for (;; level++) {
+		uint64_t want = 1ull << (width - level), half = want >> 1;
+		struct sums s = sums_of(&box);
+		int found = s.empty || s.low > want || want > s.high ? NONE
+			    : s.widest > 1 && s.fixed_odd	     ? UNSOLVED
+								     : FOUND;
+
+		if (found != FOUND) {
+			free(box.keys);
+			return found;
+		}
+		if (s.widest <= 1) {
+			unit_ranges(&box, want - s.low);
+			break;
+		}
+		if (s.down < half) {
+			saturate(&box, half - s.down);
+			break;
+		}
+		if (s.up > half) {
+			mirror(&box, s.up - half);
+			break;
+		}
+		/* Even windows: a partition without transactions of this level is among the best.
+		 */
+		for (size_t i = 0; i < count; i++) {
+			low[i] = above(low[i]);
+			high[i] >>= 1;
+		}
+	}
+	free(box.keys);
+	for (size_t i = 0; i < count; i++)
+		values[i] <<= level;
+	return FOUND;
+}
