@@ -22,12 +22,10 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "turnout_flow_hashes": (None, [c_void_p, c_size_t, c_uint64, c_uint64, c_uint8, c_void_p]),
     "turnout_reason": (
         c_int,
-        c_int64,
         [c_uint32, POINTER(c_char_p), POINTER(c_char_p), POINTER(c_char_p)],
     ),
     "turnout_agent_reason": (
         c_int,
-        c_int64,
         [c_uint32, POINTER(c_char_p), POINTER(c_char_p), POINTER(c_char_p)],
     ),
     "turnout_key4": (c_uint64, [c_char_p, c_uint16, c_uint8]),
@@ -36,7 +34,6 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "turnout_bucket": (c_uint32, [c_uint64]),
     "turnout_table": (
         c_int,
-        c_int64,
         [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_uint32, c_uint32, c_void_p],
     ),
     "turnout_lookup": (
