@@ -236,13 +236,12 @@ def _rules(names: list[str], split: Split) -> Iterator[tuple[Rule, str, Fraction
 
 
 def _errors(split: Split) -> Iterator[tuple[Norm, Fraction]]:
-    parts = [wanted.numerator * (split.scale // wanted.denominator) for wanted in split.requested]
     for norm in NORMS:
-        yield norm, error_of(split.partition, parts, split.scale, norm)
+        yield norm, error_of(split.partition, split.requested, norm)
 
 
 def _exact_rules(split: Split) -> int | None:
-    if split.scale != 1:
+    if split.requested.scale != 1:
         return None
     return count([int(wanted) for wanted in split.requested], split.width)
 

@@ -4,19 +4,19 @@ Targets are parts / scale addresses, exact; they are not rounded to a partition 
 change what is best.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from numbers import Rational
 
 import numpy as np
 
 from turnout.split.evaluate import evaluate
-from turnout.split.exact import count, exact
-from turnout.split.lifting import cheapest
+from turnout.split.exact import NO_LIMIT, needed, rules_of
+from turnout.split.lifting import Ints, cheapest
 from turnout.split.model import (
     NORMS,
     Norm,
-    Rule,
+    Shares,
     Split,
     Weight,
     checked_budget,
@@ -25,9 +25,7 @@ from turnout.split.model import (
 )
 from turnout.split.niagara import niagara
 from turnout.split.transactions import from_transactions
-
-Limits = Callable[[int, int, Fraction], tuple[int, int]]
-"""(parts, scale, error) to the lowest and the highest number of addresses."""
+from turnout.split.windows import narrowest
 
 
 def approximate(
@@ -44,11 +42,15 @@ def approximate(
     Raises ValueError for a weight that is not rational or below 0, all weights 0, a width outside
     0..62, more targets than addresses, a budget below 1, an unknown norm.
     """
-    parts, scale = shares(weights, checked_width(width))
+    wanted = shares(weights, checked_width(width))
     limit = checked_budget(budget)
-    if _checked(norm) == "l1":
-        return _l1(parts, scale, width, limit)
-    return _split(_search(parts, scale, width, limit, norm), parts, scale, width, norm)
+    match _checked(norm):
+        case "l1":
+            return _l1(wanted, width, limit)
+        case "linf_plus_rel":
+            return _split(_relative(wanted, width, limit or NO_LIMIT), wanted, width, norm)
+    found = narrowest(wanted, width, limit or NO_LIMIT, above_only=norm == "linf_plus")
+    return _split(found, wanted, width, norm)
 
 
 def fewest(weights: Sequence[Weight], width: int, norm: Norm, max_error: Weight) -> Split | None:
@@ -56,24 +58,24 @@ def fewest(weights: Sequence[Weight], width: int, norm: Norm, max_error: Weight)
 
     Raises ValueError as `approximate` does, and for an error below 0.
     """
-    parts, scale = shares(weights, checked_width(width))
+    wanted = shares(weights, checked_width(width))
     if not isinstance(max_error, Rational) or max_error < 0:
         raise ValueError(f"max_error: {max_error}: expected 0 or more, an integer or Fraction")
     error = Fraction(max_error)
     if _checked(norm) == "l1":
-        steps = niagara(parts, scale, width, None)
+        steps = niagara(wanted.parts, wanted.scale, width, None)
         # The error falls with each transaction, so that the first to do is the fewest.
         low, high = 1, len(steps)
         while low < high:
             middle = (low + high) // 2
-            if _l1(parts, scale, width, middle).error <= error:
+            if _l1(wanted, width, middle).error <= error:
                 high = middle
             else:
                 low = middle + 1
-        found = _l1(parts, scale, width, low)
+        found = _l1(wanted, width, low)
         return found if found.error <= error else None
-    best = _best(parts, scale, width, norm, error)
-    return None if best is None else _split(best, parts, scale, width, norm)
+    best = _best(wanted, width, norm, error)
+    return None if best is None else _split(best, wanted, width, norm)
 
 
 def _checked(norm: str) -> str:
@@ -82,98 +84,79 @@ def _checked(norm: str) -> str:
     return norm
 
 
-def _l1(parts: list[int], scale: int, width: int, budget: int | None) -> Split:
-    rules = from_transactions(niagara(parts, scale, width, budget))
-    return _made(rules, evaluate(rules, width, len(parts)), parts, scale, width, "l1")
-
-
-def _split(partition: list[int], parts: list[int], scale: int, width: int, norm: Norm) -> Split:
-    return _made(exact(partition, width), partition, parts, scale, width, norm)
-
-
-def _made(
-    rules: list[Rule], partition: list[int], parts: list[int], scale: int, width: int, norm: Norm
-) -> Split:
+def _l1(wanted: Shares, width: int, budget: int | None) -> Split:
+    rules = from_transactions(niagara(wanted.parts, wanted.scale, width, budget))
+    partition = evaluate(rules, width, len(wanted))
     return Split(
-        width,
-        tuple(rules),
-        tuple(partition),
-        tuple(Fraction(part, scale) for part in parts),
-        error_of(partition, parts, scale, norm),
-        norm,
+        width, tuple(rules), tuple(partition), wanted, error_of(partition, wanted, "l1"), "l1"
     )
 
 
-def error_of(partition: Sequence[int], parts: Sequence[int], scale: int, norm: Norm) -> Fraction:
-    """The error of `partition` against parts / scale. Under a relative norm that of a target that
-    should have nothing and has something is none: the caller never makes it."""
-    over = [scale * got - part for got, part in zip(partition, parts, strict=True)]
+def _split(found: Ints, wanted: Shares, width: int, norm: Norm) -> Split:
+    partition = found.tolist()
+    rules = rules_of(found.view(np.uint64), width)
+    error = error_of(partition, wanted, norm)
+    return Split(width, tuple(rules), tuple(partition), wanted, error, norm)
+
+
+def error_of(partition: Sequence[int], wanted: Shares, norm: Norm) -> Fraction:
+    """The error of `partition`. Under a relative norm that of a target that should have nothing and
+    has something is none: the caller never makes it."""
+    scale = wanted.scale
+    over = [scale * got - part for got, part in zip(partition, wanted.parts, strict=True)]
     match norm:
         case "linf":
-            return Fraction(max(map(abs, over)), scale)
+            return Fraction(max(max(over), -min(over)), scale)
         case "linf_plus":
             return Fraction(max(over), scale)
         case "l1":
             return Fraction(sum(map(abs, over)), scale)
         case "linf_plus_rel":
-            return max(Fraction(o, part) for o, part in zip(over, parts, strict=True) if part)
+            return max(Fraction(o, p) for o, p in zip(over, wanted.parts, strict=True) if p)
 
 
 def _best(
-    parts: list[int], scale: int, width: int, norm: Norm, error: Fraction, strict: bool = False
-) -> list[int] | None:
+    wanted: Shares, width: int, norm: Norm, error: Fraction, strict: bool = False
+) -> Ints | None:
     """A partition of fewest rules with an error of at most `error`, or below it where `strict`."""
     whole = 1 << width
-    above = error.numerator
-    below = error.denominator
+    above, below = error.numerator, error.denominator
+    parts, scale = wanted.parts, wanted.scale
     low = [0] * len(parts)
     if norm == "linf_plus_rel":
-        tops = [(part * (below + above), scale * below) for part in parts]
+        tops = [part * (below + above) for part in parts]
     else:
-        tops = [(part * below + above * scale, scale * below) for part in parts]
-    high = [min(whole, (n - 1) // d if strict and n else n // d) for n, d in tops]
+        tops = [part * below + above * scale for part in parts]
     if norm == "linf":
         low = [max(0, -((above * scale - part * below) // (scale * below))) for part in parts]
-    found = cheapest(np.array(low, np.int64), np.array(high, np.int64), width)
-    return None if found is None else [int(value) for value in found]
+    high = [min(whole, (top - (strict and top > 0)) // (scale * below)) for top in tops]
+    return cheapest(np.array(low, np.int64), np.array(high, np.int64), width)
 
 
-def _search(parts: list[int], scale: int, width: int, budget: int | None, norm: Norm) -> list[int]:
-    """The partition of least error that `budget` rules allow."""
+def _relative(wanted: Shares, width: int, limit: int) -> Ints:
+    """The partition of least relative excess that `limit` rules allow."""
 
-    def within(error: Fraction, strict: bool = False) -> list[int] | None:
-        found = _best(parts, scale, width, norm, error, strict)
-        if found is None or (budget is not None and count(found, width) > budget):
+    def within(error: Fraction, strict: bool = False) -> Ints | None:
+        found = _best(wanted, width, "linf_plus_rel", error, strict)
+        if found is None or needed(found.view(np.uint64), width, limit) > limit:
             return None
         return found
 
-    whole = scale << width
-    if norm == "linf_plus_rel":
-        # Everything to the heaviest is one rule, and of those the best.
-        heaviest = max(range(len(parts)), key=parts.__getitem__)
-        best = [(1 << width) * (place == heaviest) for place in range(len(parts))]
-        below, high = Fraction(0), error_of(best, parts, scale, norm)
-        for _ in range(2 * width):
-            error = (below + high) / 2
-            found = within(error)
-            if found is None:
-                below = error
-            else:
-                best, high = found, error_of(found, parts, scale, norm)
-        # Errors are rationals of many denominators: ask for less until there is none.
-        while high and (found := within(high, strict=True)) is not None:
-            best, high = found, error_of(found, parts, scale, norm)
-        return best
-    # Errors are multiples of 1 / scale.
-    least, most = 0, whole
-    found = within(Fraction(most, scale))
-    assert found is not None
-    best = found
-    while least < most:
-        middle = (least + most) // 2
-        found = within(Fraction(middle, scale))
+    def reached(found: Ints) -> Fraction:
+        return error_of(found.tolist(), wanted, "linf_plus_rel")
+
+    # Everything to the heaviest is one rule, and of those the best.
+    best = np.zeros(len(wanted), np.int64)
+    best[max(range(len(wanted)), key=wanted.parts.__getitem__)] = 1 << width
+    below, error = Fraction(0), reached(best)
+    for _ in range(2 * width):
+        middle = (below + error) / 2
+        found = within(middle)
         if found is None:
-            least = middle + 1
+            below = middle
         else:
-            best, most = found, middle
+            best, error = found, reached(found)
+    # Errors are rationals of many denominators: ask for less until there is none.
+    while error and (found := within(error, strict=True)) is not None:
+        best, error = found, reached(found)
     return best

@@ -6,9 +6,9 @@ Addresses are keys of `width` bits, each equally likely. The longest matching pr
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import gcd, lcm
 from numbers import Integral, Rational
-from typing import Literal, NamedTuple, SupportsIndex, TypeAlias
+from typing import Literal, NamedTuple, SupportsIndex, TypeAlias, overload
 
 Norm = Literal["linf", "linf_plus", "linf_plus_rel", "l1"]
 NORMS: tuple[Norm, ...] = ("linf", "linf_plus", "linf_plus_rel", "l1")
@@ -26,6 +26,38 @@ class Rule(NamedTuple):
     target: int
 
 
+class Shares(Sequence[Fraction]):
+    """Addresses that each target should have: `parts` / `scale`, with the least scale that makes
+    all of them whole; their sum is 2^width. A sequence of fractions, made when they are asked for."""
+
+    __slots__ = ("parts", "scale")
+
+    def __init__(self, parts: list[int], scale: int) -> None:
+        self.parts = parts
+        self.scale = scale
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    @overload
+    def __getitem__(self, at: int) -> Fraction: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Fraction, ...]: ...
+    def __getitem__(self, at: int | slice) -> Fraction | tuple[Fraction, ...]:
+        if isinstance(at, slice):
+            return tuple(Fraction(part, self.scale) for part in self.parts[at])
+        return Fraction(self.parts[at], self.scale)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
 @dataclass(frozen=True, slots=True)
 class Split:
     """A table of rules and how near it comes to what was asked for."""
@@ -34,16 +66,11 @@ class Split:
     rules: tuple[Rule, ...]
     partition: tuple[int, ...]
     """Addresses of each target; the sum is 2^width."""
-    requested: tuple[Fraction, ...]
+    requested: Shares
     """Addresses that each target should have; the sum is 2^width."""
     error: Fraction
     """In `norm`: in addresses, or relative for the relative norms."""
     norm: Norm
-
-    @property
-    def scale(self) -> int:
-        """The least number that makes all that was requested whole."""
-        return lcm(*(wanted.denominator for wanted in self.requested))
 
 
 def checked_width(width: SupportsIndex) -> int:
@@ -65,10 +92,11 @@ def checked_targets(count: int, width: int) -> None:
 def checked_partition(partition: Sequence[SupportsIndex], width: int) -> list[int]:
     """`partition` as ints. Raises ValueError unless it is of integers >= 0 with sum 2^width."""
     checked_targets(len(partition), width)
-    for place, part in enumerate(partition):
-        if isinstance(part, bool) or not isinstance(part, Integral) or part < 0:
-            raise ValueError(f"partition[{place}]: {part!r}: expected an integer >= 0")
-    parts = [int(part) for part in partition]
+    if not _plain(partition):
+        for place, part in enumerate(partition):
+            if isinstance(part, bool) or not isinstance(part, Integral) or part < 0:
+                raise ValueError(f"partition[{place}]: {part!r}: expected an integer >= 0")
+    parts = [*map(int, partition)]
     if sum(parts) != 1 << width:
         raise ValueError(f"partition: sum {sum(parts)}: expected {1 << width}, 2^{width}")
     return parts
@@ -83,20 +111,34 @@ def checked_budget(budget: SupportsIndex | None) -> int | None:
     return int(budget)
 
 
-def shares(weights: Sequence[Weight], width: int) -> tuple[list[int], int]:
-    """What each target should have, exactly: (parts, scale) for parts / scale addresses.
+def shares(weights: Sequence[Weight], width: int) -> Shares:
+    """What each target should have, exactly.
 
-    The sum of parts is scale * 2^width. Raises ValueError for a weight that is not a rational
-    >= 0 (a float is none: it says less than it seems to), and where all are zero.
+    Raises ValueError for a weight that is not a rational >= 0 (a float is none: it says less than
+    it seems to), and where all are zero.
     """
     checked_targets(len(weights), width)
-    for place, weight in enumerate(weights):
-        if isinstance(weight, bool) or not isinstance(weight, Rational) or weight < 0:
-            raise ValueError(f"weights[{place}]: {weight!r}: expected an integer or Fraction >= 0")
-    exact = [Fraction(int(weight.numerator), int(weight.denominator)) for weight in weights]
-    total = sum(exact)
+    if not _plain(weights):
+        for place, weight in enumerate(weights):
+            if isinstance(weight, bool) or not isinstance(weight, Rational) or weight < 0:
+                raise ValueError(
+                    f"weights[{place}]: {weight!r}: expected an integer or Fraction >= 0"
+                )
+        common = lcm(*(int(weight.denominator) for weight in weights))
+        weights = [
+            int(weight.numerator) * (common // int(weight.denominator)) for weight in weights
+        ]
+    total = sum(weights)
     if not total:
         raise ValueError("weights: all are zero: expected one above 0")
-    of_all = [weight / total for weight in exact]
-    scale = lcm(*(share.denominator for share in of_all))
-    return [int(share * scale) << width for share in of_all], scale
+    divisor = gcd(*weights)
+    total //= divisor
+    # Twos of the total cancel against those of 2^width.
+    twos = min(width, (total & -total).bit_length() - 1)
+    left = width - twos
+    return Shares([(weight // divisor) << left for weight in weights], total >> twos)
+
+
+def _plain(numbers: Sequence[object]) -> bool:
+    """Whether all are ints >= 0, without a look at each in Python."""
+    return set(map(type, numbers)) == {int} and min(numbers) >= 0  # type: ignore[type-var, operator]

@@ -65,14 +65,13 @@ def from_transactions(sequence: Iterable[Transaction]) -> list[Rule]:
             raise ValueError(f"transactions: length {step.length}: expected 0 to {MAX_WIDTH}")
     lengths, givers, takers = zip(*given, strict=True)
     names, places = np.unique(np.array([*givers, givers[0], *takers[1:]]), return_inverse=True)
-    rules = laid_out(
+    return laid_out(
         np.array(lengths, np.uint32),
         places[: len(given)].astype(np.uint32),
         places[len(given) :].astype(np.uint32),
         len(names),
         names.tolist(),
     )
-    return rules
 
 
 def laid_out(

@@ -25,7 +25,7 @@ def reduce(weights: Sequence[Weight], size: int) -> list[int]:
     Raises ValueError for weights that are not rational, below 0 or all 0, and for a size with
     less than an entry for each weight above 0.
     """
-    parts, _ = shares(weights, 62)
+    parts = shares(weights, 62).parts
     total = sum(parts)
     members = [place for place, part in enumerate(parts) if part]
     if size < len(members):
