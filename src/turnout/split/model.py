@@ -118,25 +118,25 @@ def shares(weights: Sequence[Weight], width: int) -> Shares:
     it seems to), and where all are zero.
     """
     checked_targets(len(weights), width)
-    if not _plain(weights):
+    if _plain(weights):
+        whole = [*map(int, weights)]
+    else:
         for place, weight in enumerate(weights):
             if isinstance(weight, bool) or not isinstance(weight, Rational) or weight < 0:
                 raise ValueError(
                     f"weights[{place}]: {weight!r}: expected an integer or Fraction >= 0"
                 )
         common = lcm(*(int(weight.denominator) for weight in weights))
-        weights = [
-            int(weight.numerator) * (common // int(weight.denominator)) for weight in weights
-        ]
-    total = sum(weights)
+        whole = [int(weight.numerator) * (common // int(weight.denominator)) for weight in weights]
+    total = sum(whole)
     if not total:
         raise ValueError("weights: all are zero: expected one above 0")
-    divisor = gcd(*weights)
+    divisor = gcd(*whole)
     total //= divisor
     # Twos of the total cancel against those of 2^width.
     twos = min(width, (total & -total).bit_length() - 1)
     left = width - twos
-    return Shares([(weight // divisor) << left for weight in weights], total >> twos)
+    return Shares([(weight // divisor) << left for weight in whole], total >> twos)
 
 
 def _plain(numbers: Sequence[object]) -> bool:
