@@ -21,12 +21,11 @@ struct cut cut_keys(uint64_t *keys, size_t count, size_t take);
 /* Whether a key is among the last; asked once for each key, since it uses up the ties. */
 static inline int after(struct cut *cut, uint64_t key)
 {
-	if (key != cut->key)
-		return key > cut->key;
-	if (!cut->ties)
-		return 0;
-	cut->ties--;
-	return 1;
+	/* Without a branch: of random keys, none would be foreseen. */
+	int tie = (key == cut->key) & (cut->ties > 0);
+
+	cut->ties -= tie;
+	return (key > cut->key) | tie;
 }
 
 #endif

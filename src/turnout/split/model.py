@@ -92,11 +92,13 @@ def checked_targets(count: int, width: int) -> None:
 def checked_partition(partition: Sequence[SupportsIndex], width: int) -> list[int]:
     """`partition` as ints. Raises ValueError unless it is of integers >= 0 with sum 2^width."""
     checked_targets(len(partition), width)
-    if not _plain(partition):
+    if _plain(partition):
+        parts: list[int] = [*partition]  # type: ignore[list-item]
+    else:
         for place, part in enumerate(partition):
             if isinstance(part, bool) or not isinstance(part, Integral) or part < 0:
                 raise ValueError(f"partition[{place}]: {part!r}: expected an integer >= 0")
-    parts = [*map(int, partition)]
+        parts = [*map(int, partition)]
     if sum(parts) != 1 << width:
         raise ValueError(f"partition: sum {sum(parts)}: expected {1 << width}, 2^{width}")
     return parts
@@ -119,7 +121,7 @@ def shares(weights: Sequence[Weight], width: int) -> Shares:
     """
     checked_targets(len(weights), width)
     if _plain(weights):
-        whole = [*map(int, weights)]
+        whole: list[int] = [*weights]  # type: ignore[list-item]
     else:
         for place, weight in enumerate(weights):
             if isinstance(weight, bool) or not isinstance(weight, Rational) or weight < 0:
