@@ -18,7 +18,8 @@ uint64_t reversed(uint64_t value);
 /* Where the last `take` of `count` keys begin; 1 <= take <= count. The keys are overwritten. */
 struct cut cut_keys(uint64_t *keys, size_t count, size_t take);
 
-/* Whether a key is among the last; asked once for each key, since it uses up the ties. */
+/* Whether a key is among the last; asked once for each key, the last first, since it uses up the
+ * ties: of equal keys, those that stand last are last. */
 static inline int after(struct cut *cut, uint64_t key)
 {
 	/* Without a branch: of random keys, none would be foreseen. */

@@ -63,7 +63,7 @@ static void lift(struct box *box, const uint64_t *odd, size_t number)
 		if (odd[i] & 1)
 			box->keys[odds++] = reversed(box->values[i]);
 	cut = cut_keys(box->keys, odds, number);
-	for (size_t i = 0; i < box->count; i++)
+	for (size_t i = box->count; i--;)
 		if (odd[i] & 1)
 			box->values[i] += after(&cut, reversed(box->values[i]));
 }

@@ -53,7 +53,7 @@ static int64_t match(struct alive *alive, uint32_t width, uint64_t limit, uint32
 			continue;
 		memcpy(alive->selected, alive->keys, odds * sizeof(*alive->keys));
 		cut = cut_keys(alive->selected, odds, odds / 2);
-		for (size_t i = 0; i < odds; i++) {
+		for (size_t i = odds; i--;) {
 			uint32_t at = alive->odd[i];
 			int receives = after(&cut, alive->keys[i]);
 
