@@ -3,6 +3,7 @@
 import csv
 import json
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
@@ -108,3 +109,107 @@ def test_what_is_wrong_is_said_and_is_status_2(arguments: list[str], message: st
     assert result.exit_code == 2
     assert message in result.stderr
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,3\nb,5\nc,11\n",
+        "target,weight\r\na, 3\r\n\r\nb,5.0\r\nc,22/2\r\n",
+        '{"a": 3, "b": 5.0, "c": "11"}',
+        '\n {"a": 0.3, "b": 0.5, "c": 1.1}',
+    ],
+)
+def test_weights_from_a_file_are_those_of_the_command_line(text: str, tmp_path: Path) -> None:
+    said = run("a=3", "b=5", "c=11", "--width", "9", "--rules", "4", "-o", "json")
+    (tmp_path / "weights").write_text(text)
+    options = ["--width", "9", "--rules", "4", "-o", "json"]
+    for source, given in ((str(tmp_path / "weights"), None), ("-", text)):
+        result = CliRunner().invoke(command, ["--from", source, *options], input=given)
+        assert (result.exit_code, result.stdout) == (0, said.stdout)
+
+
+@pytest.mark.parametrize("text", ["3\n5\n11\n", "weight\n3\n5\n11\n", "[3, 5, 11]"])
+def test_weights_without_names_are_numbered(text: str) -> None:
+    result = CliRunner().invoke(command, ["--from", "-", "--width", "9", "-o", "json"], input=text)
+    assert result.stdout == run("3:5:11", "--width", "9", "-o", "json").stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,3\nb,x\n", "weights.csv:2: weight: 'x': expected a number of 0 or more"),
+        ("a,3\n\nb\n", "weights.csv:3: 'b': expected target,weight"),
+        ("a,3,4\n", "weights.csv:1: 'a,3,4': expected target,weight"),
+        ("3\na,4\n", "weights.csv:2: 'a,4': expected one weight"),
+        ("a,3\na,4\n", "weights.csv:2: target 'a' twice: expected each once"),
+        ("", "weights.csv: no weights: expected target,weight a line, or JSON"),
+        ("target,weight\n", "weights.csv: no weights"),
+        ('{"a": 3,', "weights.csv: line 1, column 9: "),
+        ('{"a": NaN}', "weights.csv: weight a: 'NaN': expected a number"),
+        ('{"a": -1}', "weights.csv: weight a: '-1': expected a number"),
+        ('{"a": true}', "weights.csv: weight a: 'True': expected a number"),
+        ('{"a": 1, "a": 2}', "weights.csv: 'a' twice: expected each name once"),
+        ("[" * 100_000, "weights.csv: too deep: expected an object or a list"),
+        ("[]", "targets: 0: expected 1 to 2"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_said_with_its_line(
+    text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("weights.csv").write_text(text)
+    result = run("--from", "weights.csv")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+
+
+def test_weights_come_from_one_place() -> None:
+    for arguments in ([], ["1:2", "--from", "-"], ["1:2", "--batch", "-"]):
+        result = run(*arguments)
+        assert result.exit_code == 2
+        assert "expected one of WEIGHTS, --from and --batch" in result.stderr
+
+
+def test_a_batch_answers_every_line_whatever_is_in_the_others() -> None:
+    lines = [
+        '{"weights": {"a": 3, "b": 5, "c": 11}, "width": 16, "rules": 8, "norm": "linf_plus"}',
+        "{",
+        "",
+        "7",
+        '{"width": 4}',
+        '{"weights": "1:2", "widht": 4}',
+        '{"weights": [1, -2]}',
+        '{"weights": [1, 2], "width": "4"}',
+        '{"weights": [1, 2], "width": 4, "rules": true}',
+        '{"weights": [1, 2], "width": 4, "norm": []}',
+        '{"weights": [1, 2], "max_error": "1%", "rules": 2}',
+        '{"weights": [1e400, 2]}',
+        '{"weights": "12:11:9", "width": 5, "max_error": "1/32"}',
+    ]
+    result = CliRunner().invoke(command, ["--batch", "-"], input="\n".join(lines) + "\n")
+    assert result.exit_code == 2
+    answers = {answer["line"]: answer for answer in map(json.loads, result.stdout.splitlines())}
+    assert sorted(answers) == [1, 2, *range(4, 14)]
+    asked = ("a=3", "b=5", "c=11", "--width", "16", "--rules", "8", "--norm", "linf_plus")
+    assert answers[1] == {"line": 1, **json.loads(run(*asked, "-o", "json").stdout)}
+    assert len(answers[13]["rules"]) == 4
+    for line, message in (
+        (2, "request: line 1, column 2"),
+        (4, "request: 7: expected an object"),
+        (5, "weights: missing"),
+        (6, "widht: not known: expected one of weights, width, rules, norm, max_error"),
+        (7, "weight 1: '-2': expected a number"),
+        (8, "width: '4': expected an integer"),
+        (9, "budget: True: expected an integer >= 1"),
+        (10, "norm: []: expected one of linf"),
+        (11, "max_error: expected without rules"),
+        (12, "weight 0: '1e400': expected a number"),
+    ):
+        assert message in answers[line]["error"]
+        assert answers[line].keys() == {"line", "error"}
+
+
+def test_a_batch_without_errors_ends_well() -> None:
+    result = CliRunner().invoke(command, ["--batch", "-"], input='{"weights": [1, 2]}')
+    assert (result.exit_code, len(result.stdout.splitlines())) == (0, 1)

@@ -1,10 +1,11 @@
 """turnout split: the fewest prefix rules for a ratio, or the best ratio for a number of rules."""
 
 import csv
+import json
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -28,7 +29,21 @@ NEAR_ENOUGH = Fraction(1, 100)
 
 
 @click.command()
-@click.argument("weights", nargs=-1, required=True)
+@click.argument("weights", nargs=-1)
+@click.option(
+    "--from",
+    "source",
+    type=click.File(encoding="utf-8"),
+    metavar="FILE",
+    help="Read the weights from a file, - for standard input: target,weight as CSV, or JSON.",
+)
+@click.option(
+    "--batch",
+    type=click.File(encoding="utf-8"),
+    metavar="FILE",
+    help="Answer many requests, each a line of JSON: weights, and width, rules, norm, max_error "
+    "where wanted. An error in one is its answer.",
+)
 @click.option(
     "--width",
     type=int,
@@ -61,6 +76,8 @@ NEAR_ENOUGH = Fraction(1, 100)
 )
 def command(
     weights: tuple[str, ...],
+    source: TextIO | None,
+    batch: TextIO | None,
     width: int | None,
     budget: int | None,
     norm: Norm,
@@ -73,8 +90,15 @@ def command(
     The longest prefix that matches wins. Without --rules and --max-error the split is as exact as
     the width allows.
     """
+    if (bool(weights), source is not None, batch is not None).count(True) != 1:
+        raise click.UsageError("expected one of WEIGHTS, --from and --batch")
+    if batch is not None:
+        sys.exit(2 if _batch(batch) else 0)
     try:
-        wanted = request.parse(weights)
+        if source is not None:
+            wanted = request.read(source.read(), source.name)
+        else:
+            wanted = request.parse(weights)
         if max_error is not None and (budget is not None or curve):
             raise ValueError("--max-error: expected without --rules and --curve")
         limit = None if max_error is None else request.number(max_error, "--max-error")
@@ -96,6 +120,42 @@ def command(
         )
     else:
         click.echo(text(list(wanted), found, width is None))
+
+
+def _batch(lines: TextIO) -> int:
+    """Prints an answer for each line, as soon as it is read; returns how many are errors."""
+    wrong = 0
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        answer: dict[str, Any]
+        try:
+            answer = _answer(request.loads(line.strip(), "request"))
+        except ValueError as error:
+            wrong += 1
+            answer = {"error": str(error)}
+        click.echo(json.dumps({"line": number, **answer}))
+    return wrong
+
+
+def _answer(asked: Any) -> dict[str, Any]:
+    if not isinstance(asked, dict):
+        raise ValueError(f"request: {asked!r}: expected an object")
+    known = ("weights", "width", "rules", "norm", "max_error")
+    for field in asked:
+        if field not in known:
+            raise ValueError(f"{field}: not known: expected one of {', '.join(known)}")
+    if "weights" not in asked:
+        raise ValueError("weights: missing: expected an object, a list, or text as 3:5:11")
+    wanted = request.weights_of(asked["weights"], "")
+    width, budget, most = (asked.get(field) for field in ("width", "rules", "max_error"))
+    if width is not None and type(width) is not int:
+        raise ValueError(f"width: {width!r}: expected an integer")
+    if most is not None and budget is not None:
+        raise ValueError("max_error: expected without rules")
+    limit = None if most is None else request.number(str(most), "max_error")
+    norm = asked.get("norm", "linf")
+    return document(list(wanted), _found(list(wanted.values()), width, budget, norm, limit))
 
 
 def _found(

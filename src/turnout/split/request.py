@@ -1,7 +1,10 @@
-"""Weights as a person writes them: 3:5:11, or a=3 b=5 c=11."""
+"""Weights as a person writes them: 3:5:11, or a=3 b=5 c=11; as CSV or JSON."""
 
+import csv
+import json
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 from turnout.split.model import Norm
 
@@ -25,6 +28,72 @@ def parse(words: Sequence[str]) -> dict[str, Fraction]:
             raise ValueError(f"weight {place + 1}: {name!r} twice: expected each target once")
         weights[name] = number(text, f"weight {place + 1}")
     return weights
+
+
+def read(text: str, source: str) -> dict[str, Fraction]:
+    """Target names to weights from JSON (an object, or a list without names) or CSV (target,weight
+    a line, or a weight a line; a first line that says so is skipped).
+
+    Raises ValueError that names `source`, the line or field, what was found and what is right.
+    """
+    if text.lstrip()[:1] in ("{", "["):
+        return weights_of(loads(text, source), f"{source}: ")
+    rows = [
+        (line, [cell.strip() for cell in row])
+        for line, row in enumerate(csv.reader(text.splitlines()), 1)
+        if any(cell.strip() for cell in row)
+    ]
+    if rows and rows[0][1][-1] == "weight":
+        del rows[0]
+    if not rows:
+        raise ValueError(f"{source}: no weights: expected target,weight a line, or JSON")
+    weights: dict[str, Fraction] = {}
+    columns = len(rows[0][1])
+    for place, (line, row) in enumerate(rows):
+        if len(row) != columns or columns > 2:
+            right = "target,weight" if columns > 1 else "one weight, as in the others"
+            raise ValueError(f"{source}:{line}: {','.join(row)!r}: expected {right}")
+        name = row[0] if columns == 2 else str(place)
+        if name in weights:
+            raise ValueError(f"{source}:{line}: target {name!r} twice: expected each once")
+        weights[name] = number(row[-1], f"{source}:{line}: weight")
+    return weights
+
+
+def loads(text: str, source: str) -> Any:
+    """JSON whose numbers with a point stay text, so that they are taken exactly. Raises ValueError
+    for what is none, and for a name that stands twice in an object."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = [name for name, _ in pairs]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"{source}: {name!r} twice: expected each name once")
+        return dict(pairs)
+
+    try:
+        return json.loads(text, object_pairs_hook=once, parse_float=str, parse_constant=str)
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"{source}: line {error.lineno}, column {error.colno}: {error.msg}: expected JSON"
+        ) from None
+    except RecursionError:
+        raise ValueError(f"{source}: too deep: expected an object or a list") from None
+
+
+def weights_of(value: Any, where: str) -> dict[str, Fraction]:
+    """Target names to weights from what JSON has: an object, a list, or text as in `parse`. Raises
+    ValueError that begins with `where`."""
+    match value:
+        case str():
+            return parse(value.split())
+        case list():
+            named = {str(place): weight for place, weight in enumerate(value)}
+        case dict():
+            named = value
+        case _:
+            raise ValueError(f"{where}weights: {value!r}: expected an object or a list")
+    return {name: number(str(weight), f"{where}weight {name}") for name, weight in named.items()}
 
 
 def number(text: str, what: str) -> Fraction:
