@@ -30,7 +30,7 @@ ALL = [(width, targets) for width in range(5) for targets in range(1, 5) if targ
 def test_exact_is_fewest_for_every_partition(width: int, targets: int) -> None:
     for partition, least in fewest_rules(width, targets).items():
         assert count(partition, width) == least
-        for method in ("bit_matcher", "niagara"):
+        for method in ("bit_matcher", "niagara", "super_states"):
             found = exact(partition, width, method)
             assert len(found) == least
             assert evaluate(found, width, targets) == list(partition)
@@ -147,3 +147,15 @@ def rules_below(owners: list[int], inherited: int) -> int:
         return rules_below(owners[:half], target) + rules_below(owners[half:], target)
 
     return min(both(inherited), 1 + min(both(t) for t in range(4) if t != inherited))
+
+
+@settings(max_examples=40)
+@given(st.lists(st.integers(0, 1 << 30), min_size=1, max_size=7).filter(any), st.integers(3, 40))
+def test_three_methods_agree_where_nothing_else_can_be_tried(
+    weights: list[int], width: int
+) -> None:
+    partition = approximate(weights, width).partition
+    tables = [exact(partition, width, m) for m in ("bit_matcher", "niagara", "super_states")]
+    assert {len(table) for table in tables} == {count(partition, width)}
+    for table in tables:
+        assert evaluate(table, width, len(weights)) == list(partition)

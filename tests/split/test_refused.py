@@ -127,6 +127,18 @@ def test_other_arguments() -> None:
         (lambda: to_transactions([Rule(0, 1, 0)]), "no match-all rule"),
         (lambda: from_transactions([]), "exactly one without a taker"),
         (
+            lambda: from_transactions([Transaction(0, 0, None), Transaction(63, 1, 0)]),
+            "length 63: expected 0 to 62",
+        ),
+        (
+            lambda: from_transactions([Transaction(-1, 0, None)]),
+            "length -1: expected 0 to 62",
+        ),
+        (
+            lambda: exact([2] * 8 + [0] * 3, 4, "super_states"),
+            "targets: 11: expected at most 10 for 'super_states'",
+        ),
+        (
             lambda: from_transactions([Transaction(0, 0, None), Transaction(1, 0, 1)]),
             "target 1 has no block",
         ),

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from turnout.core import library
 from turnout.split.model import Rule, checked_partition, checked_width
 from turnout.split.niagara import niagara
+from turnout.split.super_states import super_states
 from turnout.split.transactions import from_transactions, laid_out
 
 Values = NDArray[np.uint64]
@@ -18,21 +19,27 @@ NO_LIMIT = 1 << 62
 
 
 def exact(
-    partition: Sequence[int], width: int, method: Literal["bit_matcher", "niagara"] = "bit_matcher"
+    partition: Sequence[int],
+    width: int,
+    method: Literal["bit_matcher", "niagara", "super_states"] = "bit_matcher",
 ) -> list[Rule]:
     """A table of fewest rules that induces `partition`, the longest prefix first.
 
     "bit_matcher" (ToN 2020) works from the lowest bit up, "niagara" (CoNEXT 2015, run to the end)
-    from the largest error down: they check each other.
+    from the largest error down, "super_states" (SPAA 2018) tries who gives and who receives, for up
+    to 10 targets: they check each other.
 
-    Raises ValueError for another method, and for what is no partition of 2^width.
+    Raises ValueError for another method, more targets than it takes, and for what is no partition
+    of 2^width.
     """
     parts = checked_partition(partition, checked_width(width))
     if method == "bit_matcher":
         return rules_of(np.array(parts, np.uint64), width)
     if method == "niagara":
         return from_transactions(niagara(parts, 1, width, None))
-    raise ValueError(f"method: {method!r}: expected 'bit_matcher' or 'niagara'")
+    if method == "super_states":
+        return from_transactions(super_states(parts, width))
+    raise ValueError(f"method: {method!r}: expected 'bit_matcher', 'niagara' or 'super_states'")
 
 
 def count(partition: Sequence[int], width: int) -> int:
