@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 # What Debian 12 has to provide. Compilers and headers are for the build alone.
-APT := bird2 clang cmake curl ethtool iproute2 libbpf-dev libelf-dev llvm python3-venv zlib1g-dev
+APT := bird2 clang cmake curl ethtool iproute2 libbpf-dev libelf-dev llvm nftables \
+	openvswitch-switch python3-venv zlib1g-dev
 
 C := $(wildcard bpf/*.c bpf/*.h src/core/*.c src/core/*.h bench/*/*.c)
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard bpf/*.c bpf/*.h src/core/*.c src/core/*.h)

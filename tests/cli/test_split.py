@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from turnout.cli.split import command
-from turnout.split import Rule, evaluate
+from turnout.split import Rule, approximate, evaluate
+from turnout.switch import FIELDS, nft, openflow
 
 
 def run(*arguments: str) -> Result:
@@ -101,6 +102,10 @@ def test_an_error_that_may_be_made_saves_rules() -> None:
             "--max-error: 0.1000%: expected at least 2.0833%",
         ),
         (["1:2", "--width", "4", "--max-error", "little"], "--max-error: 'little': expected"),
+        (["a b=1", "--width", "1", "-o", "nft"], "target: 'a b': expected letters"),
+        (["1", "--width", "1", "-o", "nft", "--field", "reg0"], "field: reg0: expected one that"),
+        (["1:2", "--width", "33", "-o", "openflow"], "width: 33: expected at most 32"),
+        (["1:2", "--width", "3", "--curve", "-o", "nft"], "--curve: expected without -o nft"),
         (["1:2", "--max-error", "1%", "--rules", "3"], "--max-error: expected without --rules"),
     ],
 )
@@ -213,3 +218,17 @@ def test_a_batch_answers_every_line_whatever_is_in_the_others() -> None:
 def test_a_batch_without_errors_ends_well() -> None:
     result = CliRunner().invoke(command, ["--batch", "-"], input='{"weights": [1, 2]}')
     assert (result.exit_code, len(result.stdout.splitlines())) == (0, 1)
+
+
+def test_flows_and_rulesets_are_those_of_the_split() -> None:
+    split = approximate([3, 5, 11], 8, 6)
+    options = ("--width", "8", "--rules", "6", "-o")
+    flows = run("p1=3", "p2=5", "7=11", *options, "openflow")
+    assert flows.stdout.splitlines() == openflow.flows(split, ["p1", "p2", "7"], FIELDS["nw_src"])
+    rules = run("a=3", "b=5", "c=11", *options, "nft", "--field", "ipv6_src")
+    assert rules.stdout == nft.ruleset(split, "abc", FIELDS["ipv6_src"]) + "\n"
+
+
+def test_without_names_the_targets_are_the_first_ports() -> None:
+    lines = run("3:5:11", "--width", "8", "-o", "openflow").stdout.splitlines()
+    assert {line.rpartition(":")[2] for line in lines} == {"1", "2", "3"}

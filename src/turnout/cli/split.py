@@ -23,6 +23,7 @@ from turnout.split import (
     request,
     wcmp,
 )
+from turnout.switch import FIELDS, Field, nft, openflow
 
 WIDEST = 32
 NEAR_ENOUGH = Fraction(1, 100)
@@ -69,10 +70,18 @@ NEAR_ENOUGH = Fraction(1, 100)
 @click.option(
     "-o",
     "--output",
-    type=click.Choice(["table", "json", "csv"]),
+    type=click.Choice(["table", "json", "csv", "openflow", "nft"]),
     default="table",
     show_default=True,
-    help="Aligned columns, JSON, or the rules as CSV.",
+    help="Aligned columns, JSON, the rules as CSV, flows for ovs-ofctl add-flows, a ruleset for "
+    "nft -f.",
+)
+@click.option(
+    "--field",
+    type=click.Choice([*FIELDS]),
+    default="nw_src",
+    show_default=True,
+    help="For openflow and nft: the field whose lowest bits decide.",
 )
 def command(
     weights: tuple[str, ...],
@@ -84,6 +93,7 @@ def command(
     max_error: str | None,
     curve: bool,
     output: str,
+    field: str,
 ) -> None:
     """Split addresses in the ratio WEIGHTS (3:5:11, or a=3 b=5 c=11) by prefix rules.
 
@@ -104,6 +114,11 @@ def command(
         limit = None if max_error is None else request.number(max_error, "--max-error")
         found = _found(list(wanted.values()), width, budget, norm, limit)
         points = _curve(list(wanted.values()), found.width, norm) if curve else []
+        if output in ("openflow", "nft"):
+            if curve:
+                raise ValueError(f"--curve: expected without -o {output}")
+            click.echo(_for_switch(list(wanted), found, output, FIELDS[field]))
+            return
     except ValueError as error:
         click.echo(str(error), err=True)
         sys.exit(2)
@@ -196,6 +211,15 @@ def _curve(weights: list[Fraction], width: int, norm: Norm) -> list[Split]:
     while not points or points[-1].error > least:
         points.append(approximate(weights, width, len(points) + 1, norm))
     return points
+
+
+def _for_switch(names: list[str], split: Split, output: str, field: Field) -> str:
+    if output == "nft":
+        return nft.ruleset(split, names, field)
+    if names == [str(place) for place in range(len(names))]:
+        # Port 0 is none: without names, the targets are the switch's first ports.
+        names = [str(place) for place in range(1, len(names) + 1)]
+    return "\n".join(openflow.flows(split, names, field))
 
 
 def _print_curve(points: list[Split], output: str) -> None:

@@ -1,0 +1,40 @@
+"""A split as flows of Open vSwitch, a line each as `ovs-ofctl -O OpenFlow13 add-flows` reads."""
+
+from collections.abc import Sequence
+
+from turnout.split import Split
+from turnout.switch.field import Field, value
+
+COOKIE = 0x7475726E
+"""Marks a flow as ours: "turn" in ASCII."""
+
+PRIORITY = 1000
+"""Of the match-all rule; a longer prefix has as much more."""
+
+
+def flows(split: Split, ports: Sequence[str], field: Field) -> list[str]:
+    """The flows, the longest prefix first; `ports` are the names or numbers of the targets' ports.
+
+    Raises ValueError for a split of more bits than the field has.
+    """
+    field.check(split)
+    lines = []
+    for rule in split.rules:
+        match = [f"cookie={COOKIE:#x}", f"priority={PRIORITY + rule.length}"]
+        if field.needs:
+            match.append(field.needs)
+        if rule.length:
+            mask = field.mask(rule.length, split.width)
+            wanted = field.written(value(rule, split.width))
+            match.append(f"{field.name}={wanted}/{field.written(mask)}")
+        lines.append(f"{','.join(match)},actions=output:{_port(ports[rule.target])}")
+    return lines
+
+
+def _port(name: str) -> str:
+    if name.isdecimal():
+        return name
+    # In quotes a name is never taken for one of the words of the language, as "all".
+    if not name.isprintable() or any(c in '"\\' for c in name):
+        raise ValueError(f"target: {name!r}: expected the name or number of a port")
+    return f'"{name}"'
