@@ -156,6 +156,8 @@ def test_weights_without_names_are_numbered(text: str) -> None:
         ('{"a": true}', "weights.csv: weight a: 'True': expected a number"),
         ('{"a": 1, "a": 2}', "weights.csv: 'a' twice: expected each name once"),
         ("[" * 100_000, "weights.csv: too deep: expected an object or a list"),
+        ("1" * 200_000, "weights.csv: field larger than field limit"),
+        ("[" + "1" * 5000 + "]", "weights.csv: weight 0: '1111"),
         ("[]", "targets: 0: expected 1 to 2"),
     ],
 )
@@ -177,7 +179,7 @@ def test_weights_come_from_one_place() -> None:
 
 
 def test_a_batch_answers_every_line_whatever_is_in_the_others() -> None:
-    lines = [
+    lines: list[str | bytes] = [
         '{"weights": {"a": 3, "b": 5, "c": 11}, "width": 16, "rules": 8, "norm": "linf_plus"}',
         "{",
         "",
@@ -191,17 +193,21 @@ def test_a_batch_answers_every_line_whatever_is_in_the_others() -> None:
         '{"weights": [1, 2], "max_error": "1%", "rules": 2}',
         '{"weights": [1e400, 2]}',
         '{"weights": "12:11:9", "width": 5, "max_error": "1/32"}',
+        b'{"weights": {"\xff": 1}}',
+        '{"weights": null}',
+        '{"weights": [1], "width": ' + "9" * 5000 + "}",
     ]
-    result = CliRunner().invoke(command, ["--batch", "-"], input="\n".join(lines) + "\n")
+    text = b"\n".join(line if isinstance(line, bytes) else line.encode() for line in lines)
+    result = CliRunner().invoke(command, ["--batch", "-"], input=text)
     assert result.exit_code == 2
     answers = {answer["line"]: answer for answer in map(json.loads, result.stdout.splitlines())}
-    assert sorted(answers) == [1, 2, *range(4, 14)]
+    assert sorted(answers) == [1, 2, *range(4, 17)]
     asked = ("a=3", "b=5", "c=11", "--width", "16", "--rules", "8", "--norm", "linf_plus")
     assert answers[1] == {"line": 1, **json.loads(run(*asked, "-o", "json").stdout)}
     assert len(answers[13]["rules"]) == 4
     for line, message in (
         (2, "request: line 1, column 2"),
-        (4, "request: 7: expected an object"),
+        (4, "request: '7': expected an object"),
         (5, "weights: missing"),
         (6, "widht: not known: expected one of weights, width, rules, norm, max_error"),
         (7, "weight 1: '-2': expected a number"),
@@ -210,9 +216,12 @@ def test_a_batch_answers_every_line_whatever_is_in_the_others() -> None:
         (10, "norm: []: expected one of linf"),
         (11, "max_error: expected without rules"),
         (12, "weight 0: '1e400': expected a number"),
+        (14, "request: byte 14: expected text in UTF-8"),
+        (15, "weights: None: expected an object, a list or text"),
+        (16, "width: '9999"),
     ):
-        assert message in answers[line]["error"]
-        assert answers[line].keys() == {"line", "error"}
+        assert message in answers[line]["refused"]
+        assert answers[line].keys() == {"line", "refused"}
 
 
 def test_a_batch_without_errors_ends_well() -> None:
@@ -232,3 +241,17 @@ def test_flows_and_rulesets_are_those_of_the_split() -> None:
 def test_without_names_the_targets_are_the_first_ports() -> None:
     lines = run("3:5:11", "--width", "8", "-o", "openflow").stdout.splitlines()
     assert {line.rpartition(":")[2] for line in lines} == {"1", "2", "3"}
+
+
+def test_many_names_are_read_once_each() -> None:
+    text = json.dumps({"weights": {str(n): 1 for n in range(1 << 16)}, "width": 16, "rules": 3})
+    result = CliRunner().invoke(command, ["--batch", "-"], input=text)
+    assert result.exit_code == 0
+    assert len(json.loads(result.stdout)["targets"]) == 1 << 16
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "weights").write_bytes(b"a,1\n\xff,2\n")
+    result = run("--from", str(tmp_path / "weights"))
+    assert result.exit_code == 2
+    assert "weights: byte 4: expected text in UTF-8" in result.stderr

@@ -212,6 +212,7 @@ def test_what_a_switch_cannot_take_is_refused() -> None:
         (lambda: nft.ruleset(wide, "ab", FIELDS["tcp_src"]), "width: 33: expected at most 16"),
         (lambda: nft.ruleset(approximate([1], 1), "a", FIELDS["reg0"]), "field: reg0: expected"),
         (lambda: nft.ruleset(approximate([1], 1), ["a b"], FIELDS["nw_src"]), "target: 'a b'"),
+        (lambda: openflow.flows(approximate([1], 1), ["0"], FIELDS["nw_src"]), "port 0: expected"),
         (lambda: openflow.flows(approximate([1], 1), ['a"'], FIELDS["nw_src"]), "target: 'a\"'"),
     ):
         with pytest.raises(ValueError, match=message):

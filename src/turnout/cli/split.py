@@ -5,7 +5,7 @@ import json
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, TextIO
+from typing import Any, BinaryIO
 
 import click
 
@@ -34,13 +34,13 @@ NEAR_ENOUGH = Fraction(1, 100)
 @click.option(
     "--from",
     "source",
-    type=click.File(encoding="utf-8"),
+    type=click.File("rb"),
     metavar="FILE",
     help="Read the weights from a file, - for standard input: target,weight as CSV, or JSON.",
 )
 @click.option(
     "--batch",
-    type=click.File(encoding="utf-8"),
+    type=click.File("rb"),
     metavar="FILE",
     help="Answer many requests, each a line of JSON: weights, and width, rules, norm, max_error "
     "where wanted. An error in one is its answer.",
@@ -85,8 +85,8 @@ NEAR_ENOUGH = Fraction(1, 100)
 )
 def command(
     weights: tuple[str, ...],
-    source: TextIO | None,
-    batch: TextIO | None,
+    source: BinaryIO | None,
+    batch: BinaryIO | None,
     width: int | None,
     budget: int | None,
     norm: Norm,
@@ -106,7 +106,8 @@ def command(
         sys.exit(2 if _batch(batch) else 0)
     try:
         if source is not None:
-            wanted = request.read(source.read(), source.name)
+            name = getattr(source, "name", "<stdin>")
+            wanted = request.read(_utf8(source.read(), name), name)
         else:
             wanted = request.parse(weights)
         if max_error is not None and (budget is not None or curve):
@@ -137,7 +138,7 @@ def command(
         click.echo(text(list(wanted), found, width is None))
 
 
-def _batch(lines: TextIO) -> int:
+def _batch(lines: BinaryIO) -> int:
     """Prints an answer for each line, as soon as it is read; returns how many are errors."""
     wrong = 0
     for number, line in enumerate(lines, 1):
@@ -145,17 +146,24 @@ def _batch(lines: TextIO) -> int:
             continue
         answer: dict[str, Any]
         try:
-            answer = _answer(request.loads(line.strip(), "request"))
+            answer = _answer(request.loads(_utf8(line.strip(), "request"), "request"))
         except ValueError as error:
             wrong += 1
-            answer = {"error": str(error)}
+            answer = {"refused": str(error)}
         click.echo(json.dumps({"line": number, **answer}))
     return wrong
 
 
+def _utf8(text: bytes, source: str) -> str:
+    try:
+        return text.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{source}: byte {error.start}: expected text in UTF-8") from None
+
+
 def _answer(asked: Any) -> dict[str, Any]:
     if not isinstance(asked, dict):
-        raise ValueError(f"request: {asked!r}: expected an object")
+        raise ValueError(f"request: {str(asked)[:40]!r}: expected an object")
     known = ("weights", "width", "rules", "norm", "max_error")
     for field in asked:
         if field not in known:

@@ -38,11 +38,14 @@ def read(text: str, source: str) -> dict[str, Fraction]:
     """
     if text.lstrip()[:1] in ("{", "["):
         return weights_of(loads(text, source), f"{source}: ")
-    rows = [
-        (line, [cell.strip() for cell in row])
-        for line, row in enumerate(csv.reader(text.splitlines()), 1)
-        if any(cell.strip() for cell in row)
-    ]
+    try:
+        rows = [
+            (line, [cell.strip() for cell in row])
+            for line, row in enumerate(csv.reader(text.splitlines()), 1)
+            if any(cell.strip() for cell in row)
+        ]
+    except csv.Error as error:
+        raise ValueError(f"{source}: {error}: expected CSV or JSON") from None
     if rows and rows[0][1][-1] == "weight":
         del rows[0]
     if not rows:
@@ -65,14 +68,22 @@ def loads(text: str, source: str) -> Any:
     for what is none, and for a name that stands twice in an object."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs]
-        for name in names:
-            if names.count(name) > 1:
+        found: dict[str, Any] = {}
+        for name, value in pairs:
+            if name in found:
                 raise ValueError(f"{source}: {name!r} twice: expected each name once")
-        return dict(pairs)
+            found[name] = value
+        return found
 
     try:
-        return json.loads(text, object_pairs_hook=once, parse_float=str, parse_constant=str)
+        return json.loads(
+            text,
+            object_pairs_hook=once,
+            parse_float=str,
+            parse_constant=str,
+            # Longer ones Python refuses without a word of where; here no number is so long.
+            parse_int=lambda digits: int(digits) if len(digits) <= 100 else digits,
+        )
     except json.JSONDecodeError as error:
         raise ValueError(
             f"{source}: line {error.lineno}, column {error.colno}: {error.msg}: expected JSON"
@@ -92,7 +103,7 @@ def weights_of(value: Any, where: str) -> dict[str, Fraction]:
         case dict():
             named = value
         case _:
-            raise ValueError(f"{where}weights: {value!r}: expected an object or a list")
+            raise ValueError(f"{where}weights: {value!r}: expected an object, a list or text")
     return {name: number(str(weight), f"{where}weight {name}") for name, weight in named.items()}
 
 

@@ -11,6 +11,9 @@ COOKIE = 0x7475726E
 PRIORITY = 1000
 """Of the match-all rule; a longer prefix has as much more."""
 
+LAST_PORT = 0xFFFFFF00
+"""OpenFlow 1.3, section A.2.1; those after it have a meaning of their own."""
+
 
 def flows(split: Split, ports: Sequence[str], field: Field) -> list[str]:
     """The flows, the longest prefix first; `ports` are the names or numbers of the targets' ports.
@@ -32,7 +35,9 @@ def flows(split: Split, ports: Sequence[str], field: Field) -> list[str]:
 
 
 def _port(name: str) -> str:
-    if name.isdecimal():
+    if name.isascii() and name.isdecimal() and len(name) <= 10:
+        if not 1 <= int(name) <= LAST_PORT:
+            raise ValueError(f"target: port {name}: expected 1 to {LAST_PORT}")
         return name
     # In quotes a name is never taken for one of the words of the language, as "all".
     if not name.isprintable() or any(c in '"\\' for c in name):
