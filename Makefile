@@ -13,10 +13,10 @@ C := $(wildcard bpf/*.c bpf/*.h src/core/*.c src/core/*.h bench/*/*.c)
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard bpf/*.c bpf/*.h src/core/*.c src/core/*.h)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench docs install wheel clean
+.PHONY: help demo test lint format bench bench-exhaustive docs install wheel clean
 
 help: ## what can be done here
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: install ## set up, then watch requests cross router, instances and backends (two minutes)
 	@$(SUDO) $(BIN)/turnout demo
@@ -39,6 +39,9 @@ format: install ## put Python and C into shape
 
 bench: install ## speed, as ratios to a reference in the same run
 	@$(SUDO) $(BIN)/python -m bench
+
+bench-exhaustive: install ## every split of up to 32 addresses, held to trying everything
+	@$(BIN)/python -m bench.exhaustive
 
 docs: install ## the manual, into docs/_build/html, and man pages, into docs/_build/man
 	@$(BIN)/pip install -q --group docs
