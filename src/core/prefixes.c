@@ -125,7 +125,7 @@ int64_t turnout_prefixes(const uint32_t *lengths, const uint32_t *givers, const 
 		hands[i] = (struct hand){NOTHING, NOTHING, NOTHING, 0};
 	prefixes[0] = 0;
 	push(&pool, &hands[givers[0]].own, 0, 0);
-	for (size_t i = 1; i < count && !stuck && !pool.exhausted; i++) {
+	for (size_t i = 1; i < count && !pool.exhausted; i++) {
 		struct hand *taker = at_length(&pool, hands, takers[i], lengths[i]);
 
 		if (!cut(&pool, taker, lengths[i], &prefixes[i])) {

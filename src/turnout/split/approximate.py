@@ -56,13 +56,12 @@ def approximate(
     """
     wanted = shares(weights, checked_width(width))
     limit = checked_budget(budget)
-    match _checked(norm):
-        case _ if heuristic is not None:
-            return _made(_truncated(wanted, width, limit, heuristic), wanted, width, norm)
-        case "l1":
-            return _l1(wanted, width, limit)
-        case "linf_plus_rel":
-            return _split(_relative(wanted, width, limit or NO_LIMIT), wanted, width, norm)
+    if _checked(norm) == "l1" and heuristic is None:
+        heuristic = "niagara"  # there, not one but the optimum
+    if heuristic is not None:
+        return _of_rules(_truncated(wanted, width, limit, heuristic), wanted, width, norm)
+    if norm == "linf_plus_rel":
+        return _split(_relative(wanted, width, limit or NO_LIMIT), wanted, width, norm)
     found = narrowest(wanted, width, limit or NO_LIMIT, above_only=norm == "linf_plus")
     return _split(found, wanted, width, norm)
 
@@ -82,11 +81,11 @@ def fewest(weights: Sequence[Weight], width: int, norm: Norm, max_error: Weight)
         low, high = 1, len(steps)
         while low < high:
             middle = (low + high) // 2
-            if _l1(wanted, width, middle).error <= error:
+            if _of_rules(from_transactions(steps[:middle]), wanted, width, norm).error <= error:
                 high = middle
             else:
                 low = middle + 1
-        found = _l1(wanted, width, low)
+        found = _of_rules(from_transactions(steps[:low]), wanted, width, norm)
         return found if found.error <= error else None
     best = _best(wanted, width, norm, error)
     return None if best is None else _split(best, wanted, width, norm)
@@ -96,10 +95,6 @@ def _checked(norm: str) -> str:
     if norm not in NORMS:
         raise ValueError(f"norm: {norm!r}: expected one of {', '.join(NORMS)}")
     return norm
-
-
-def _l1(wanted: Shares, width: int, budget: int | None) -> Split:
-    return _made(_truncated(wanted, width, budget, "niagara"), wanted, width, "l1")
 
 
 def _truncated(wanted: Shares, width: int, budget: int | None, heuristic: Heuristic) -> list[Rule]:
@@ -113,15 +108,15 @@ def _truncated(wanted: Shares, width: int, budget: int | None, heuristic: Heuris
     raise ValueError(f"heuristic: {heuristic!r}: expected 'niagara' or 'bit_matcher'")
 
 
-def _made(rules: list[Rule], wanted: Shares, width: int, norm: Norm) -> Split:
-    partition = evaluate(rules, width, len(wanted))
-    error = error_of(partition, wanted, norm)
-    return Split(width, tuple(rules), tuple(partition), wanted, error, norm)
+def _of_rules(rules: list[Rule], wanted: Shares, width: int, norm: Norm) -> Split:
+    return _made(rules, evaluate(rules, width, len(wanted)), wanted, width, norm)
 
 
 def _split(found: Ints, wanted: Shares, width: int, norm: Norm) -> Split:
-    partition = found.tolist()
-    rules = rules_of(found.view(np.uint64), width)
+    return _made(rules_of(found.view(np.uint64), width), found.tolist(), wanted, width, norm)
+
+
+def _made(rules: list[Rule], partition: list[int], wanted: Shares, width: int, norm: Norm) -> Split:
     error = error_of(partition, wanted, norm)
     return Split(width, tuple(rules), tuple(partition), wanted, error, norm)
 

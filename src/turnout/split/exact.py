@@ -75,4 +75,4 @@ def rules_of(values: Values, width: int) -> list[Rule]:
     if found < 0:
         raise MemoryError("rules: not enough memory")
     backwards = slice(found - 1, None, -1)
-    return laid_out(lengths[backwards], givers[backwards], takers[backwards], len(left))
+    return laid_out(lengths[backwards], givers[backwards], takers[backwards], np.arange(len(left)))

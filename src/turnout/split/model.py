@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
 from numbers import Integral, Rational
-from typing import Literal, NamedTuple, SupportsIndex, TypeAlias, overload
+from typing import Any, Literal, NamedTuple, SupportsIndex, TypeAlias, TypeGuard, overload
 
 Norm = Literal["linf", "linf_plus", "linf_plus_rel", "l1"]
 NORMS: tuple[Norm, ...] = ("linf", "linf_plus", "linf_plus_rel", "l1")
@@ -93,7 +93,7 @@ def checked_partition(partition: Sequence[SupportsIndex], width: int) -> list[in
     """`partition` as ints. Raises ValueError unless it is of integers >= 0 with sum 2^width."""
     checked_targets(len(partition), width)
     if _plain(partition):
-        parts: list[int] = [*partition]  # type: ignore[list-item]
+        parts = [*partition]
     else:
         for place, part in enumerate(partition):
             if isinstance(part, bool) or not isinstance(part, Integral) or part < 0:
@@ -121,7 +121,7 @@ def shares(weights: Sequence[Weight], width: int) -> Shares:
     """
     checked_targets(len(weights), width)
     if _plain(weights):
-        whole: list[int] = [*weights]  # type: ignore[list-item]
+        whole = [*weights]
     else:
         for place, weight in enumerate(weights):
             if isinstance(weight, bool) or not isinstance(weight, Rational) or weight < 0:
@@ -141,6 +141,6 @@ def shares(weights: Sequence[Weight], width: int) -> Shares:
     return Shares([(weight // divisor) << left for weight in whole], total >> twos)
 
 
-def _plain(numbers: Sequence[object]) -> bool:
+def _plain(numbers: Sequence[Any]) -> TypeGuard[Sequence[int]]:
     """Whether all are ints >= 0, without a look at each in Python."""
-    return set(map(type, numbers)) == {int} and min(numbers) >= 0  # type: ignore[type-var, operator]
+    return set(map(type, numbers)) == {int} and min(numbers) >= 0

@@ -28,8 +28,9 @@ def super_states(parts: Sequence[int], width: int) -> list[Transaction]:
     reached: dict[State, list[Transaction]] = {frozenset(): []}
     for level in range(width):
         above: dict[State, list[Transaction]] = {}
+        left = [part >> level for part in parts]
         for state, steps in reached.items():
-            for after, up, down in _choices([part >> level for part in parts], state):
+            for after, up, down in _choices(left, state):
                 if after not in above or len(steps) + len(up) < len(above[after]):
                     above[after] = steps + [
                         Transaction(width - level, giver, taker)

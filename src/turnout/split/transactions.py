@@ -6,9 +6,9 @@ smallest on, a table's transactions leave everything with one target: that of th
 Sizes are written as lengths of prefixes, so that the width does not matter.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import repeat
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,13 +65,12 @@ def from_transactions(sequence: Iterable[Transaction]) -> list[Rule]:
         if not 0 <= step.length <= MAX_WIDTH:
             raise ValueError(f"transactions: length {step.length}: expected 0 to {MAX_WIDTH}")
     lengths, givers, takers = zip(*given, strict=True)
-    names, places = np.unique(np.array([*givers, givers[0], *takers[1:]]), return_inverse=True)
+    targets, places = np.unique(np.array([*givers, givers[0], *takers[1:]]), return_inverse=True)
     return laid_out(
         np.array(lengths, np.uint32),
         places[: len(given)].astype(np.uint32),
         places[len(given) :].astype(np.uint32),
-        len(names),
-        names.tolist(),
+        targets,
     )
 
 
@@ -79,11 +78,10 @@ def laid_out(
     lengths: Places,
     givers: Places,
     takers: Places,
-    targets: int,
-    names: Sequence[int] | None = None,
+    targets: NDArray[Any],
 ) -> list[Rule]:
-    """The table of transactions between targets below `targets`, the largest first; the first one's
-    taker is not looked at. `names`, where given, are what the targets are called."""
+    """The table of transactions between places in `targets`, the largest first; the first one's
+    taker is not looked at. Raises ValueError for one whose taker has no block to give."""
     lengths, givers, takers = map(np.ascontiguousarray, (lengths, givers, takers))
     prefixes = np.empty(len(lengths), np.uint64)
     stuck = library().turnout_prefixes(
@@ -91,16 +89,15 @@ def laid_out(
         givers.ctypes.data,
         takers.ctypes.data,
         len(lengths),
-        targets,
+        len(targets),
         prefixes.ctypes.data,
     )
     if stuck < 0:
         raise MemoryError("transactions: not enough memory for their prefixes")
-    called = range(targets) if names is None else names
     if stuck:
-        taker, length = called[takers[stuck]], lengths[stuck]
+        taker, length = targets[takers[stuck]], lengths[stuck]
         raise ValueError(f"transactions: target {taker} has no block of length < {length}")
-    owners = givers.tolist() if names is None else [names[giver] for giver in givers.tolist()]
-    made = zip(prefixes[::-1].tolist(), lengths[::-1].tolist(), reversed(owners), strict=True)
+    columns = (prefixes, lengths, targets[givers])
+    made = zip(*(column[::-1].tolist() for column in columns), strict=True)
     # As Rule._make does, without its call for each of up to millions.
     return [*map(tuple.__new__, repeat(Rule), made)]
