@@ -86,11 +86,14 @@ def test_nft_takes_every_field(space: str, field: str, weights: list[int], width
 class Bridge:
     """An Open vSwitch of its own: userspace datapath, one way in, ports out."""
 
-    def __init__(self, space: str, folder: Path, ports: list[str]) -> None:
+    def __init__(self, space: str, folder: Path) -> None:
+        self.folder = folder
         self.within = ("env", f"OVS_RUNDIR={folder}", "ip", "netns", "exec", space)
         self.socket = f"unix:{folder}/db.sock"
         self.processes: list[subprocess.Popen[bytes]] = []
-        database, schema = folder / "conf.db", "/usr/share/openvswitch/vswitch.ovsschema"
+
+    def begin(self, ports: list[str]) -> None:
+        database, schema = self.folder / "conf.db", "/usr/share/openvswitch/vswitch.ovsschema"
         run("ovsdb-tool", "create", str(database), schema)
         self.start("ovsdb-server", str(database), f"--remote=p{self.socket}")
         self.start("ovs-vswitchd", self.socket, "--disable-system")
@@ -105,7 +108,7 @@ class Bridge:
         run(*self.within, "ovs-vsctl", "--timeout=30", f"--db={self.socket}", *words)
 
     def start(self, *command: str) -> None:
-        # It says when it is ready: `--detach` returns then, but hides its id.
+        # `--detach` would return when it is ready, but hide its id.
         process = subprocess.Popen(
             [*self.within, *command, "--no-chdir", "--unixctl=" + command[0] + ".ctl"],
             stderr=subprocess.DEVNULL,
@@ -121,9 +124,9 @@ class Bridge:
         raise AssertionError(f"{command[0]} is not ready")
 
     def control(self, program: str) -> str:
-        return self.within[1].partition("=")[2] + f"/{program}.ctl"
+        return f"{self.folder}/{program}.ctl"
 
-    def replace(self, flows: list[str]) -> None:
+    def add(self, flows: list[str]) -> None:
         text = "\n".join(flows)
         run(
             *self.within,
@@ -156,10 +159,9 @@ class Bridge:
 
 @pytest.fixture
 def bridge(space: str, tmp_path: Path) -> Iterator[Bridge]:
-    made = Bridge.__new__(Bridge)
-    made.processes = []
+    made = Bridge(space, tmp_path)
     try:
-        made.__init__(space, tmp_path, ["a", "b", "c"])  # type: ignore[misc]
+        made.begin(["a", "b", "c"])
         yield made
     finally:
         made.end()
@@ -168,7 +170,7 @@ def bridge(space: str, tmp_path: Path) -> Iterator[Bridge]:
 @pytest.mark.parametrize(("width", "budget"), [(8, None), (10, 6)])
 def test_flows_give_each_port_its_addresses(bridge: Bridge, width: int, budget: int | None) -> None:
     split = approximate([3, 5, 11], width, budget)
-    bridge.replace(openflow.flows(split, ["a", "b", "c"], FIELDS["nw_src"]))
+    bridge.add(openflow.flows(split, ["a", "b", "c"], FIELDS["nw_src"]))
     for end in range(64, (1 << width) + 1, 64):
         # Fewer than a socket's queue has room for, and the next when these have been counted.
         run(*bridge.within, sys.executable, "-c", FRAMES, str(end - 64), str(end))

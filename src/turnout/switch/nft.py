@@ -43,7 +43,7 @@ def ruleset(split: Split, names: Sequence[str], field: Field) -> str:
         f"{_interval(field, start, end - 1)} : goto {chains[target]}"
         for start, end, target in bounds
     )
-    mask = field.written(field.mask(split.width, split.width))
+    mask = field.written((1 << split.width) - 1)
     lines.append(f"\t\t{field.nft} & {mask} vmap {{ {elements} }}")
     return "\n".join([*lines, "\t}", "}"])
 

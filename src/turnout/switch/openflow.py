@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from turnout.split import Split
-from turnout.switch.field import Field, value
+from turnout.switch.field import Field
 
 COOKIE = 0x7475726E
 """Marks a flow as ours: "turn" in ASCII."""
@@ -18,7 +18,7 @@ LAST_PORT = 0xFFFFFF00
 def flows(split: Split, ports: Sequence[str], field: Field) -> list[str]:
     """The flows, the longest prefix first; `ports` are the names or numbers of the targets' ports.
 
-    Raises ValueError for a split of more bits than the field has.
+    Raises ValueError for a split of more bits than the field has, and for what is no port.
     """
     field.check(split)
     lines = []
@@ -27,9 +27,12 @@ def flows(split: Split, ports: Sequence[str], field: Field) -> list[str]:
         if field.needs:
             match.append(field.needs)
         if rule.length:
-            mask = field.mask(rule.length, split.width)
-            wanted = field.written(value(rule, split.width))
-            match.append(f"{field.name}={wanted}/{field.written(mask)}")
+            # Prefixes are of the lowest `width` bits.
+            value, mask = (
+                field.written(bits << split.width - rule.length)
+                for bits in (rule.prefix, (1 << rule.length) - 1)
+            )
+            match.append(f"{field.name}={value}/{mask}")
         lines.append(f"{','.join(match)},actions=output:{_port(ports[rule.target])}")
     return lines
 
