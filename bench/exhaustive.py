@@ -1,15 +1,10 @@
 """Every partition of up to 32 addresses over up to 4 targets, held to the search over all maps of
 addresses: python -m bench.exhaustive. The tests do so up to 16 addresses."""
 
-import sys
 from fractions import Fraction
-from pathlib import Path
-
-from turnout.split import NORMS, approximate, count, evaluate, exact
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.split.brute import error, fewest_rules
+from turnout.split import NORMS, approximate, count, evaluate, exact
 
 WIDEST, MOST_TARGETS = 5, 4
 EACH = 37
