@@ -51,6 +51,8 @@ def error(norm: str, partition: tuple[int, ...], wanted: list[Fraction]) -> Frac
         return sum(map(abs, over), Fraction(0))
     if any(not want and got for got, want in zip(partition, wanted, strict=True)):
         return None
+    if norm == "linf_rel":
+        over = [*map(abs, over)]
     return max(o / want for o, want in zip(over, wanted, strict=True) if want)
 
 

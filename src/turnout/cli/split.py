@@ -12,6 +12,7 @@ import click
 from turnout.cli.output import print_json, table
 from turnout.split import (
     NORMS,
+    RELATIVE,
     Norm,
     Rule,
     Split,
@@ -58,13 +59,13 @@ NEAR_ENOUGH = Fraction(1, 100)
     type=click.Choice(NORMS),
     default="linf",
     show_default=True,
-    help="What is to be small: the largest error, the largest excess, that as a share of what was "
-    "asked for, or the sum of the errors.",
+    help="What is to be small: the largest error, the largest excess, each of them also as a share "
+    "of what was asked for (rel), or the sum of the errors.",
 )
 @click.option(
     "--max-error",
     help="Instead of --rules: as few rules as an error of so much allows (1%, 0.01), as a share of "
-    "all addresses, for linf_plus_rel of what was asked for.",
+    "all addresses, for the relative norms of what was asked for.",
 )
 @click.option("--curve", is_flag=True, help="Print the error for 1, 2, ... rules.")
 @click.option(
@@ -192,7 +193,7 @@ def _found(
         if limit is None:
             return approximate(weights, width, budget, norm)
         within = fewest(
-            weights, width, norm, limit if norm == "linf_plus_rel" else limit * (1 << max(width, 0))
+            weights, width, norm, limit if norm in RELATIVE else limit * (1 << max(width, 0))
         )
         if within is None:
             least = approximate(weights, width, None, norm)

@@ -2,19 +2,22 @@
 
 from turnout.split import function, request, signed_bits, wcmp
 from turnout.split.approximate import approximate, error_of, fewest
+from turnout.split.box import box
 from turnout.split.evaluate import churn, evaluate
 from turnout.split.exact import count, exact
-from turnout.split.model import NORMS, Norm, Rule, Split
+from turnout.split.model import NORMS, RELATIVE, Norm, Rule, Split
 from turnout.split.transactions import Transaction, from_transactions, to_transactions
 from turnout.split.two import two
 
 __all__ = [
     "NORMS",
+    "RELATIVE",
     "Norm",
     "Rule",
     "Split",
     "Transaction",
     "approximate",
+    "box",
     "churn",
     "count",
     "error_of",

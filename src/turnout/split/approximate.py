@@ -11,11 +11,14 @@ from typing import Literal
 
 import numpy as np
 
+from turnout.split import relative, windows
+from turnout.split.box import Boxes
 from turnout.split.evaluate import evaluate
-from turnout.split.exact import NO_LIMIT, needed, rules_of
-from turnout.split.lifting import Ints, cheapest
+from turnout.split.exact import NO_LIMIT, rules_of
+from turnout.split.layers import Ints
 from turnout.split.model import (
     NORMS,
+    RELATIVE,
     Norm,
     Rule,
     Shares,
@@ -27,7 +30,6 @@ from turnout.split.model import (
 )
 from turnout.split.niagara import niagara
 from turnout.split.transactions import from_transactions
-from turnout.split.windows import narrowest
 
 Heuristic = Literal["niagara", "bit_matcher"]
 
@@ -43,7 +45,7 @@ def approximate(
     among them.
 
     `linf` is the largest error of a target, `linf_plus` the largest excess, both in addresses;
-    `linf_plus_rel` the largest excess as a share of what was asked for; `l1` the sum of all errors
+    `linf_rel` and `linf_plus_rel` are the same as shares of what was asked for; `l1` is the sum of all errors
     in addresses (twice the average error of the SPAA 2018 talk). Under a relative norm a target of
     weight 0 gets nothing.
 
@@ -60,9 +62,11 @@ def approximate(
         heuristic = "niagara"  # there, not one but the optimum
     if heuristic is not None:
         return _of_rules(_truncated(wanted, width, limit, heuristic), wanted, width, norm)
-    if norm == "linf_plus_rel":
-        return _split(_relative(wanted, width, limit or NO_LIMIT), wanted, width, norm)
-    found = narrowest(wanted, width, limit or NO_LIMIT, above_only=norm == "linf_plus")
+    most = limit or NO_LIMIT
+    if norm in RELATIVE:
+        found = relative.narrowest(wanted, width, most, two_sided=norm == "linf_rel")
+    else:
+        found = windows.narrowest(wanted, width, most, above_only=norm == "linf_plus")
     return _split(found, wanted, width, norm)
 
 
@@ -87,7 +91,7 @@ def fewest(weights: Sequence[Weight], width: int, norm: Norm, max_error: Weight)
                 low = middle + 1
         found = _of_rules(from_transactions(steps[:low]), wanted, width, norm)
         return found if found.error <= error else None
-    best = _best(wanted, width, norm, error)
+    best = Boxes(width).cheapest(*_windows(wanted, width, norm, error))
     return None if best is None else _split(best, wanted, width, norm)
 
 
@@ -103,7 +107,7 @@ def _truncated(wanted: Shares, width: int, budget: int | None, heuristic: Heuris
         case "niagara":
             return from_transactions(niagara(wanted.parts, wanted.scale, width, budget))
         case "bit_matcher":
-            nearest = narrowest(wanted, width, NO_LIMIT, above_only=False)
+            nearest = windows.narrowest(wanted, width, NO_LIMIT, above_only=False)
             return rules_of(nearest.view(np.uint64), width)[-(budget or NO_LIMIT) :]
     raise ValueError(f"heuristic: {heuristic!r}: expected 'niagara' or 'bit_matcher'")
 
@@ -135,50 +139,18 @@ def error_of(partition: Sequence[int], wanted: Shares, norm: Norm) -> Fraction:
             return Fraction(sum(map(abs, over)), scale)
         case "linf_plus_rel":
             return max(Fraction(o, p) for o, p in zip(over, wanted.parts, strict=True) if p)
+        case "linf_rel":
+            return max(Fraction(abs(o), p) for o, p in zip(over, wanted.parts, strict=True) if p)
 
 
-def _best(
-    wanted: Shares, width: int, norm: Norm, error: Fraction, strict: bool = False
-) -> Ints | None:
-    """A partition of fewest rules with an error of at most `error`, or below it where `strict`."""
-    whole = 1 << width
-    above, below = error.numerator, error.denominator
-    parts, scale = wanted.parts, wanted.scale
-    low = [0] * len(parts)
-    if norm == "linf_plus_rel":
-        tops = [part * (below + above) for part in parts]
-    else:
-        tops = [part * below + above * scale for part in parts]
+def _windows(wanted: Shares, width: int, norm: Norm, error: Fraction) -> tuple[Ints, Ints]:
+    """The least and the most addresses of each target within an error."""
+    if norm in RELATIVE:
+        return relative.Windows(wanted, width, norm == "linf_rel").at(error)
+    above, below = error.numerator * wanted.scale, error.denominator
+    divisor, whole = wanted.scale * below, 1 << width
+    high = [min(whole, (part * below + above) // divisor) for part in wanted.parts]
+    low = [0] * len(high)
     if norm == "linf":
-        low = [max(0, -((above * scale - part * below) // (scale * below))) for part in parts]
-    high = [min(whole, (top - (strict and top > 0)) // (scale * below)) for top in tops]
-    return cheapest(np.array(low, np.int64), np.array(high, np.int64), width)
-
-
-def _relative(wanted: Shares, width: int, limit: int) -> Ints:
-    """The partition of least relative excess that `limit` rules allow."""
-
-    def within(error: Fraction, strict: bool = False) -> Ints | None:
-        found = _best(wanted, width, "linf_plus_rel", error, strict)
-        if found is None or needed(found.view(np.uint64), width, limit) > limit:
-            return None
-        return found
-
-    def reached(found: Ints) -> Fraction:
-        return error_of(found.tolist(), wanted, "linf_plus_rel")
-
-    # Everything to the heaviest is one rule, and of those the best.
-    best = np.zeros(len(wanted), np.int64)
-    best[max(range(len(wanted)), key=wanted.parts.__getitem__)] = 1 << width
-    below, error = Fraction(0), reached(best)
-    for _ in range(2 * width):
-        middle = (below + error) / 2
-        found = within(middle)
-        if found is None:
-            below = middle
-        else:
-            best, error = found, reached(found)
-    # Errors are rationals of many denominators: ask for less until there is none.
-    while error and (found := within(error, strict=True)) is not None:
-        best, error = found, reached(found)
-    return best
+        low = [max(0, -((above - part * below) // divisor)) for part in wanted.parts]
+    return np.array(low, np.int64), np.array(high, np.int64)

@@ -10,8 +10,9 @@ from math import gcd, lcm
 from numbers import Integral, Rational
 from typing import Any, Literal, NamedTuple, SupportsIndex, TypeAlias, TypeGuard, overload
 
-Norm = Literal["linf", "linf_plus", "linf_plus_rel", "l1"]
-NORMS: tuple[Norm, ...] = ("linf", "linf_plus", "linf_plus_rel", "l1")
+Norm = Literal["linf", "linf_plus", "linf_rel", "linf_plus_rel", "l1"]
+NORMS: tuple[Norm, ...] = ("linf", "linf_plus", "linf_rel", "linf_plus_rel", "l1")
+RELATIVE: tuple[Norm, ...] = ("linf_rel", "linf_plus_rel")
 Weight: TypeAlias = int | Fraction
 
 MAX_WIDTH = 62

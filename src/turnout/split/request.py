@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from turnout.split.model import Norm
+from turnout.split.model import RELATIVE, Norm
 
 
 def parse(words: Sequence[str]) -> dict[str, Fraction]:
@@ -126,4 +126,4 @@ def number(text: str, what: str) -> Fraction:
 def share(error: Fraction, norm: Norm, width: int) -> Fraction:
     """An error as a share: of all addresses, or of what was asked for where the norm is
     relative."""
-    return error if norm == "linf_plus_rel" else error / (1 << width)
+    return error if norm in RELATIVE else error / (1 << width)

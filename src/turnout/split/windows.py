@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from turnout.split.exact import needed
-from turnout.split.lifting import Ints, cheapest
+from turnout.split.layers import Ints
+from turnout.split.lifting import cheapest
 from turnout.split.model import Shares
 
 Wide = NDArray[Any]
