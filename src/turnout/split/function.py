@@ -1,9 +1,31 @@
-"""The fewest prefix rules for a given map of addresses to targets (Draves et al. 1999; Suri et al.
-2003): what splitting costs where it is settled which address goes where."""
+"""A given map of addresses to targets, as a tree of blocks, and the fewest prefix rules for it (Draves
+et al. 1999; Suri et al. 2003): what splitting costs where it is settled which address goes where.
 
-from collections.abc import Sequence
+A tree is a target, to which the whole block goes, or a node with a tree for each half. Trees are
+values: what changes one makes another that shares all the rest.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from typing import NamedTuple, TypeAlias
 
 from turnout.split.model import Rule
+
+
+class Node(NamedTuple):
+    """Two halves that are not one target's. Sets of targets are bits of an integer."""
+
+    low: "Tree"
+    high: "Tree"
+    targets: int
+    """All that have an address here."""
+    free: int
+    """Those that a rule for the whole block may name at no further cost."""
+    cost: int
+    """Rules needed below one that names one of `free`."""
+
+
+Tree: TypeAlias = int | Node
 
 
 def fewest(owners: Sequence[int]) -> list[Rule]:
@@ -17,20 +39,87 @@ def fewest(owners: Sequence[int]) -> list[Rule]:
     for address, owner in enumerate(owners):
         if owner < 0:
             raise ValueError(f"owners[{address}]: {owner}: expected 0 or more")
-    # Bottom up: the targets that a node's match may have at no further cost.
-    levels = [[frozenset((owner,)) for owner in owners]]
-    while len(levels[-1]) > 1:
-        below = levels[-1]
-        levels.append([a & b or a | b for a, b in zip(below[::2], below[1::2], strict=True)])
-    # Top down: a node whose inherited target is one of them needs no rule.
-    found = []
-    inherited = [-1]
-    for length, free in enumerate(reversed(levels)):
-        chosen = []
-        for prefix, (target, targets) in enumerate(zip(inherited, free, strict=True)):
-            if target not in targets:
-                target = min(targets)
-                found.append(Rule(prefix, length, target))
-            chosen.append(target)
-        inherited = [target for target in chosen for _ in (0, 1)]
-    return found[::-1]
+    trees: list[Tree] = [*map(int, owners)]
+    while len(trees) > 1:
+        trees = [join(low, high) for low, high in zip(trees[::2], trees[1::2], strict=True)]
+    return rules(trees[0])
+
+
+def join(low: Tree, high: Tree) -> Tree:
+    """The tree with these halves."""
+    if isinstance(low, int) and isinstance(high, int):
+        if low == high:
+            return low
+        both = 1 << low | 1 << high
+        return Node(low, high, both, both, 1)
+    common = free(low) & free(high)
+    return Node(
+        low,
+        high,
+        targets(low) | targets(high),
+        common or free(low) | free(high),
+        cost(low) + cost(high) + (not common),
+    )
+
+
+def halves(tree: Tree) -> tuple[Tree, Tree]:
+    """Its lower and its upper half."""
+    return (tree, tree) if isinstance(tree, int) else (tree.low, tree.high)
+
+
+def targets(tree: Tree) -> int:
+    """The targets that have an address in it, as bits."""
+    return 1 << tree if isinstance(tree, int) else tree.targets
+
+
+def free(tree: Tree) -> int:
+    """The targets that a rule for all of it may name at no further cost, as bits."""
+    return 1 << tree if isinstance(tree, int) else tree.free
+
+
+def cost(tree: Tree) -> int:
+    """Rules that the tree needs, but for the match-all rule."""
+    return 0 if isinstance(tree, int) else tree.cost
+
+
+def put(tree: Tree, prefix: int, length: int, block: Tree) -> Tree:
+    """The tree with `block` at a prefix."""
+    if not length:
+        return block
+    low, high = halves(tree)
+    length -= 1
+    rest = prefix & (1 << length) - 1
+    if prefix >> length:
+        return join(low, put(high, rest, length, block))
+    return join(put(low, rest, length, block), high)
+
+
+def of(table: Iterable[Rule], below: Tree = 0) -> Tree:
+    """The tree of a table; where no rule matches, that of `below`."""
+    by_length = sorted(table, key=lambda rule: rule[1])
+    return reduce(lambda tree, rule: put(tree, *rule), by_length, below)
+
+
+def rules(tree: Tree) -> list[Rule]:
+    """The fewest rules by which addresses go as in the tree, the longest prefix first."""
+    return sorted(_rules(tree, 0, 0, -1), key=lambda rule: rule[1::-1], reverse=True)
+
+
+def _rules(tree: Tree, prefix: int, length: int, inherited: int) -> Iterator[Rule]:
+    # Top down: a block whose inherited target is one of the free ones needs no rule.
+    if inherited < 0 or not free(tree) >> inherited & 1:
+        inherited = (free(tree) & -free(tree)).bit_length() - 1
+        yield Rule(prefix, length, inherited)
+    if not isinstance(tree, int):
+        yield from _rules(tree.low, 2 * prefix, length + 1, inherited)
+        yield from _rules(tree.high, 2 * prefix + 1, length + 1, inherited)
+
+
+def blocks(tree: Tree, target: int, prefix: int = 0, length: int = 0) -> Iterator[tuple[int, int]]:
+    """The largest blocks that are all of `target`'s, (prefix, length), in the order of addresses."""
+    if isinstance(tree, int):
+        if tree == target:
+            yield prefix, length
+    elif tree.targets >> target & 1:
+        yield from blocks(tree.low, target, 2 * prefix, length + 1)
+        yield from blocks(tree.high, target, 2 * prefix + 1, length + 1)
