@@ -2,6 +2,7 @@
 
 from turnout.split import function, request, signed_bits, wcmp
 from turnout.split.approximate import approximate, error_of, fewest
+from turnout.split.defaults import default_rules, over_defaults
 from turnout.split.evaluate import churn, evaluate
 from turnout.split.exact import count, exact
 from turnout.split.model import NORMS, Norm, Rule, Split
@@ -17,12 +18,14 @@ __all__ = [
     "approximate",
     "churn",
     "count",
+    "default_rules",
     "error_of",
     "evaluate",
     "exact",
     "fewest",
     "from_transactions",
     "function",
+    "over_defaults",
     "request",
     "signed_bits",
     "to_transactions",

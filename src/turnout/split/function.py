@@ -39,10 +39,15 @@ def fewest(owners: Sequence[int]) -> list[Rule]:
     for address, owner in enumerate(owners):
         if owner < 0:
             raise ValueError(f"owners[{address}]: {owner}: expected 0 or more")
+    return rules(of_owners(owners))
+
+
+def of_owners(owners: Iterable[int]) -> Tree:
+    """The tree in which address a is of owners[a]; their number is a power of two."""
     trees: list[Tree] = [*map(int, owners)]
     while len(trees) > 1:
         trees = [join(low, high) for low, high in zip(trees[::2], trees[1::2], strict=True)]
-    return rules(trees[0])
+    return trees[0]
 
 
 def join(low: Tree, high: Tree) -> Tree:
@@ -103,6 +108,28 @@ def of(table: Iterable[Rule], below: Tree = 0) -> Tree:
 def rules(tree: Tree) -> list[Rule]:
     """The fewest rules by which addresses go as in the tree, the longest prefix first."""
     return sorted(_rules(tree, 0, 0, -1), key=lambda rule: rule[1::-1], reverse=True)
+
+
+def rules_over(tree: Tree, defaults: Tree) -> list[Rule]:
+    """The fewest rules by which addresses go as in the tree, the longest prefix first, where those
+    without a rule go as in `defaults`."""
+    found = _over(tree, defaults, 0, 0)
+    return sorted(found, key=lambda rule: rule[1::-1], reverse=True)
+
+
+def _over(tree: Tree, defaults: Tree, prefix: int, length: int) -> list[Rule]:
+    if tree == defaults:
+        return []
+    whole = [*_rules(tree, prefix, length, -1)]
+    if isinstance(tree, int) and isinstance(defaults, int):
+        return whole
+    # Either a rule for all of it, below which the defaults say no more, or none.
+    apart = [
+        rule
+        for half, (inner, default) in enumerate(zip(halves(tree), halves(defaults), strict=True))
+        for rule in _over(inner, default, 2 * prefix + half, length + 1)
+    ]
+    return whole if len(whole) <= len(apart) else apart
 
 
 def _rules(tree: Tree, prefix: int, length: int, inherited: int) -> Iterator[Rule]:
