@@ -8,6 +8,7 @@ from turnout.split.exact import count, exact
 from turnout.split.model import NORMS, Norm, Rule, Split
 from turnout.split.transactions import Transaction, from_transactions, to_transactions
 from turnout.split.two import two
+from turnout.split.update import Update, front, least_churn, update
 
 __all__ = [
     "NORMS",
@@ -15,6 +16,7 @@ __all__ = [
     "Rule",
     "Split",
     "Transaction",
+    "Update",
     "approximate",
     "churn",
     "count",
@@ -24,11 +26,14 @@ __all__ = [
     "exact",
     "fewest",
     "from_transactions",
+    "front",
     "function",
+    "least_churn",
     "over_defaults",
     "request",
     "signed_bits",
     "to_transactions",
     "two",
+    "update",
     "wcmp",
 ]

@@ -99,6 +99,13 @@ def put(tree: Tree, prefix: int, length: int, block: Tree) -> Tree:
     return join(put(low, rest, length, block), high)
 
 
+def at(tree: Tree, prefix: int, length: int) -> Tree:
+    """What the tree has at a prefix."""
+    for bit in range(length - 1, -1, -1):
+        tree = halves(tree)[prefix >> bit & 1]
+    return tree
+
+
 def of(table: Iterable[Rule], below: Tree = 0) -> Tree:
     """The tree of a table; where no rule matches, that of `below`."""
     by_length = sorted(table, key=lambda rule: rule[1])
@@ -140,6 +147,15 @@ def _rules(tree: Tree, prefix: int, length: int, inherited: int) -> Iterator[Rul
     if not isinstance(tree, int):
         yield from _rules(tree.low, 2 * prefix, length + 1, inherited)
         yield from _rules(tree.high, 2 * prefix + 1, length + 1, inherited)
+
+
+def addresses(tree: Tree, size: int, target: int) -> int:
+    """How many of its `size` addresses are of `target`."""
+    if isinstance(tree, int):
+        return size if tree == target else 0
+    if not tree.targets >> target & 1:
+        return 0
+    return sum(addresses(half, size // 2, target) for half in halves(tree))
 
 
 def blocks(tree: Tree, target: int, prefix: int = 0, length: int = 0) -> Iterator[tuple[int, int]]:
