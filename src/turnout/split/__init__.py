@@ -6,6 +6,7 @@ from turnout.split.defaults import default_rules, over_defaults
 from turnout.split.evaluate import churn, evaluate
 from turnout.split.exact import count, exact
 from turnout.split.model import NORMS, Norm, Rule, Split
+from turnout.split.steps import plan
 from turnout.split.transactions import Transaction, from_transactions, to_transactions
 from turnout.split.two import two
 from turnout.split.update import Update, front, least_churn, update
@@ -30,6 +31,7 @@ __all__ = [
     "function",
     "least_churn",
     "over_defaults",
+    "plan",
     "request",
     "signed_bits",
     "to_transactions",

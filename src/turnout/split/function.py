@@ -112,6 +112,18 @@ def of(table: Iterable[Rule], below: Tree = 0) -> Tree:
     return reduce(lambda tree, rule: put(tree, *rule), by_length, below)
 
 
+def cut(low: Tree, high: Tree, at: int, width: int) -> Tree:
+    """`low` for the addresses below `at`, `high` from there on; 0 <= at <= 2^width."""
+    if at == 0:
+        return high
+    if at == 1 << width:
+        return low
+    half = 1 << width - 1
+    if at <= half:
+        return join(cut(halves(low)[0], halves(high)[0], at, width - 1), halves(high)[1])
+    return join(halves(low)[0], cut(halves(low)[1], halves(high)[1], at - half, width - 1))
+
+
 def rules(tree: Tree) -> list[Rule]:
     """The fewest rules by which addresses go as in the tree, the longest prefix first."""
     return sorted(_rules(tree, 0, 0, -1), key=lambda rule: rule[1::-1], reverse=True)
