@@ -5,7 +5,9 @@ from turnout.split.approximate import approximate, error_of, fewest
 from turnout.split.defaults import default_rules, over_defaults
 from turnout.split.evaluate import churn, evaluate
 from turnout.split.exact import count, exact
+from turnout.split.group import Grouping, group, imbalance
 from turnout.split.model import NORMS, Norm, Rule, Split
+from turnout.split.pack import Demand, Packing, pack
 from turnout.split.steps import plan
 from turnout.split.transactions import Transaction, from_transactions, to_transactions
 from turnout.split.two import two
@@ -13,7 +15,10 @@ from turnout.split.update import Update, front, least_churn, update
 
 __all__ = [
     "NORMS",
+    "Demand",
+    "Grouping",
     "Norm",
+    "Packing",
     "Rule",
     "Split",
     "Transaction",
@@ -29,8 +34,11 @@ __all__ = [
     "from_transactions",
     "front",
     "function",
+    "group",
+    "imbalance",
     "least_churn",
     "over_defaults",
+    "pack",
     "plan",
     "request",
     "signed_bits",
