@@ -1,6 +1,6 @@
 """Weighted splits by prefix rules: as few as possible, or as good as a number of rules allows."""
 
-from turnout.split import function, request, signed_bits, wcmp
+from turnout.split import function, listing, request, signed_bits, wcmp
 from turnout.split.approximate import approximate, error_of, fewest
 from turnout.split.defaults import default_rules, over_defaults
 from turnout.split.evaluate import churn, evaluate
@@ -37,6 +37,7 @@ __all__ = [
     "group",
     "imbalance",
     "least_churn",
+    "listing",
     "over_defaults",
     "pack",
     "plan",

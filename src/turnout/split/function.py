@@ -5,7 +5,7 @@ A tree is a target, to which the whole block goes, or a node with a tree for eac
 values: what changes one makes another that shares all the rest.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import reduce
 from typing import NamedTuple, TypeAlias
 
@@ -124,9 +124,10 @@ def cut(low: Tree, high: Tree, at: int, width: int) -> Tree:
     return join(halves(low)[0], cut(halves(low)[1], halves(high)[1], at - half, width - 1))
 
 
-def rules(tree: Tree) -> list[Rule]:
-    """The fewest rules by which addresses go as in the tree, the longest prefix first."""
-    return sorted(_rules(tree, 0, 0, -1), key=lambda rule: rule[1::-1], reverse=True)
+def rules(tree: Tree, liked: Collection[Rule] = ()) -> list[Rule]:
+    """The fewest rules by which addresses go as in the tree, the longest prefix first. Where one
+    of several targets may be named, that of a `liked` rule is, if there is one."""
+    return sorted(_rules(tree, 0, 0, -1, liked), key=lambda rule: rule[1::-1], reverse=True)
 
 
 def rules_over(tree: Tree, defaults: Tree) -> list[Rule]:
@@ -139,7 +140,7 @@ def rules_over(tree: Tree, defaults: Tree) -> list[Rule]:
 def _over(tree: Tree, defaults: Tree, prefix: int, length: int) -> list[Rule]:
     if tree == defaults:
         return []
-    whole = [*_rules(tree, prefix, length, -1)]
+    whole = [*_rules(tree, prefix, length, -1, ())]
     if isinstance(tree, int) and isinstance(defaults, int):
         return whole
     # Either a rule for all of it, below which the defaults say no more, or none.
@@ -151,14 +152,24 @@ def _over(tree: Tree, defaults: Tree, prefix: int, length: int) -> list[Rule]:
     return whole if len(whole) <= len(apart) else apart
 
 
-def _rules(tree: Tree, prefix: int, length: int, inherited: int) -> Iterator[Rule]:
+def _rules(
+    tree: Tree, prefix: int, length: int, inherited: int, liked: Collection[Rule]
+) -> Iterator[Rule]:
     # Top down: a block whose inherited target is one of the free ones needs no rule.
     if inherited < 0 or not free(tree) >> inherited & 1:
-        inherited = (free(tree) & -free(tree)).bit_length() - 1
-        yield Rule(prefix, length, inherited)
+        rules = [Rule(prefix, length, target) for target in _members(free(tree))]
+        rule = next((rule for rule in rules if rule in liked), rules[0])
+        inherited = rule.target
+        yield rule
     if not isinstance(tree, int):
-        yield from _rules(tree.low, 2 * prefix, length + 1, inherited)
-        yield from _rules(tree.high, 2 * prefix + 1, length + 1, inherited)
+        yield from _rules(tree.low, 2 * prefix, length + 1, inherited, liked)
+        yield from _rules(tree.high, 2 * prefix + 1, length + 1, inherited, liked)
+
+
+def _members(targets: int) -> Iterator[int]:
+    while targets:
+        yield (targets & -targets).bit_length() - 1
+        targets &= targets - 1
 
 
 def addresses(tree: Tree, size: int, target: int) -> int:

@@ -116,7 +116,7 @@ def checked_budget(budget: SupportsIndex | None) -> int | None:
 def checked_share(share: Weight, field: str) -> Fraction:
     """`share` as Fraction. Raises ValueError unless it is rational, 0 to 1."""
     if isinstance(share, bool) or not isinstance(share, Rational) or not 0 <= share <= 1:
-        raise ValueError(f"{field}: {share!r}: expected an integer or Fraction, 0 to 1")
+        raise ValueError(f"{field}: {share}: expected an integer or Fraction, 0 to 1")
     return Fraction(share)
 
 

@@ -30,13 +30,14 @@ def plan(
     ranges = [*moved(before, after, width)]
     total = sum(end - start for start, end in ranges)
     trees = function.of(after), function.of(before)
-    tables = []
+    tables: list[list[Rule]] = []
+    liked = {*before, *after}
     done = 0
     for left in range(-(-total // limit) - 1, 0, -1):
         # What is left must fit into the steps that are left; the step itself must not move one more.
         at = _roundest(_end(ranges, total - left * limit), _end(ranges, done + limit + 1) - 1)
         done = sum(min(end, at) - start for start, end in ranges if start < at)
-        tables.append(function.rules(function.cut(*trees, at, width)))
+        tables.append(function.rules(function.cut(*trees, at, width), liked))
     return [*tables, after]
 
 

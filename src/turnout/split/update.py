@@ -137,7 +137,7 @@ def _candidates(
             made = _continued(start, before, wanted, width, budget, max_error, careful)
             if made is None:
                 continue
-            table = function.rules(made)
+            table = function.rules(made, set(old))
             partition = evaluate(table, width, len(wanted))
             error = error_of(partition, wanted, "l1")
             if max_error is None or error <= max_error * whole:
