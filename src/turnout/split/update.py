@@ -83,10 +83,11 @@ def front(
     error = None if max_error is None else checked_share(max_error, "max_error")
     found = {_costs(one, error): one for one in _candidates([*old], wanted, width, limit, error)}
     if not found:
-        raise ValueError(
-            f"budget {limit}, max_error {error}: no table of {width} bits is within both: "
-            "expected more of one"
+        asked = {"budget": limit, "max_error": error}
+        given = " and ".join(
+            f"{name} {value}" for name, value in asked.items() if value is not None
         )
+        raise ValueError(f"{given}: no table of {width} bits is within: expected more")
     return [
         one
         for mine, one in sorted(found.items(), key=lambda item: item[0][-2:])
