@@ -1,7 +1,6 @@
 """Rules of a VIP over shared default rules, against trying everything."""
 
 from collections.abc import Sequence
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -9,39 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.split.brute import INFINITE
+from tests.split.brute import fewest_over
 from turnout.split import Rule, default_rules, over_defaults
-
-Costs = dict[tuple[int, ...], tuple[int, ...]]
-
-
-def fewest_over(width: int, targets: int, power: int) -> dict[tuple[int, ...], int]:
-    """Partition to the fewest rules of a VIP, over all maps of addresses: those of `brute.costs`, but
-    that a block may also inherit no rule, and then goes where the default rules say."""
-
-    @cache
-    def costs(length: int, prefix: int) -> Costs:
-        if length == width:
-            default = prefix >> width - power
-            return {
-                tuple(int(t == owner) for t in range(targets)): (
-                    *(int(t != owner) for t in range(targets)),
-                    int(default != owner),
-                )
-                for owner in range(targets)
-            }
-        found: dict[tuple[int, ...], list[int]] = {}
-        for one, left in costs(length + 1, 2 * prefix).items():
-            for other, right in costs(length + 1, 2 * prefix + 1).items():
-                both = tuple(a + b for a, b in zip(one, other, strict=True))
-                best = found.setdefault(both, [INFINITE] * (targets + 1))
-                best[:] = [min(b, x + y) for b, x, y in zip(best, left, right, strict=True)]
-        for best in found.values():
-            own = min(best[:-1]) + 1
-            best[:] = [min(inherited, own) for inherited in best]
-        return {partition: tuple(best) for partition, best in found.items()}
-
-    return {partition: best[-1] for partition, best in costs(0, 0).items()}
 
 
 def counts(rules: Sequence[Rule], width: int, targets: int, power: int) -> list[int]:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.split.brute import error, fewest_rules
-from tests.split.test_defaults import counts, fewest_over
+from tests.split.brute import error, fewest_over, fewest_rules
+from tests.split.test_defaults import counts
 from turnout.split import Demand, Rule, evaluate, pack
 from turnout.split.pack import handed_out
 

@@ -52,29 +52,28 @@ def of_owners(owners: Iterable[int]) -> Tree:
 
 def join(low: Tree, high: Tree) -> Tree:
     """The tree with these halves."""
-    if isinstance(low, int) and isinstance(high, int):
-        if low == high:
-            return low
-        both = 1 << low | 1 << high
-        return Node(low, high, both, both, 1)
-    common = free(low) & free(high)
+    if isinstance(low, int) and low == high:
+        return low
+    low_targets, low_free, low_cost = _told(low)
+    high_targets, high_free, high_cost = _told(high)
+    common = low_free & high_free
     return Node(
         low,
         high,
-        targets(low) | targets(high),
-        common or free(low) | free(high),
-        cost(low) + cost(high) + (not common),
+        low_targets | high_targets,
+        common or low_free | high_free,
+        low_cost + high_cost + (not common),
     )
+
+
+def _told(tree: Tree) -> tuple[int, int, int]:
+    """Its targets, those that are free, and its cost."""
+    return (1 << tree, 1 << tree, 0) if isinstance(tree, int) else tree[2:]
 
 
 def halves(tree: Tree) -> tuple[Tree, Tree]:
     """Its lower and its upper half."""
     return (tree, tree) if isinstance(tree, int) else (tree.low, tree.high)
-
-
-def targets(tree: Tree) -> int:
-    """The targets that have an address in it, as bits."""
-    return 1 << tree if isinstance(tree, int) else tree.targets
 
 
 def free(tree: Tree) -> int:
