@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from turnout.split import Demand, evaluate, group, imbalance, pack
@@ -26,6 +26,7 @@ def parts(demand: Demand) -> list[Fraction]:
     return [Fraction(weight) / total for weight in demand.weights]
 
 
+@settings(deadline=None)
 @given(DEMANDS, st.integers(1, 14))
 def test_groups_are_means_and_each_vip_is_in_the_nearest(
     demands: list[Demand], groups: int

@@ -33,6 +33,7 @@ def convex(stair: Stair) -> bool:
     return falls == sorted(falls, reverse=True)
 
 
+@settings(deadline=None)
 @given(st.lists(FALLS, min_size=1, max_size=4), st.booleans(), st.integers(0, 14))
 def test_rules_are_handed_out_where_they_help_most(
     falls: list[list[int]], ordered: bool, rules: int
