@@ -3,8 +3,8 @@ addresses: python -m bench.exhaustive. The tests do so up to 16 addresses."""
 
 from fractions import Fraction
 
-from tests.split.brute import error, fewest_rules
-from turnout.split import NORMS, approximate, count, evaluate, exact
+from tests.split.brute import error, fewest_over, fewest_rules
+from turnout.split import NORMS, approximate, count, evaluate, exact, over_defaults
 
 WIDEST, MOST_TARGETS = 5, 4
 EACH = 37
@@ -24,6 +24,11 @@ def main() -> None:
                     assert evaluate(rules, width, targets) == list(partition), (partition, method)
             asked = sum(_budgets(width, wanted, sizes) for wanted in [*sizes][::EACH])
             print(f"W={width} k={targets}: {len(sizes)} partitions, {asked} optima", flush=True)
+    for width, targets, power in ((WIDEST, MOST_TARGETS, 1), (WIDEST, MOST_TARGETS, 2), (3, 8, 3)):
+        over = fewest_over(width, targets, power)
+        for partition, least in over.items():
+            assert len(over_defaults(partition, width, power)) == least, (partition, power)
+        print(f"W={width} k={targets}: {len(over)} over {1 << power} default rules", flush=True)
 
 
 def _budgets(width: int, wanted: tuple[int, ...], sizes: dict[tuple[int, ...], int]) -> int:

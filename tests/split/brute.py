@@ -40,6 +40,35 @@ def fewest_rules(width: int, targets: int) -> dict[tuple[int, ...], int]:
     return {partition: min(best) + 1 for partition, best in costs(width, targets).items()}
 
 
+def fewest_over(width: int, targets: int, power: int) -> dict[tuple[int, ...], int]:
+    """Partition to the fewest rules of a VIP, over all maps of addresses: those of `costs`, but that
+    a block may also inherit no rule, and then goes where the default rules say."""
+
+    @cache
+    def costs(length: int, prefix: int) -> dict[tuple[int, ...], tuple[int, ...]]:
+        if length == width:
+            default = prefix >> width - power
+            return {
+                tuple(int(t == owner) for t in range(targets)): (
+                    *(int(t != owner) for t in range(targets)),
+                    int(default != owner),
+                )
+                for owner in range(targets)
+            }
+        found: dict[tuple[int, ...], list[int]] = {}
+        for one, left in costs(length + 1, 2 * prefix).items():
+            for other, right in costs(length + 1, 2 * prefix + 1).items():
+                both = tuple(a + b for a, b in zip(one, other, strict=True))
+                best = found.setdefault(both, [INFINITE] * (targets + 1))
+                best[:] = [min(b, x + y) for b, x, y in zip(best, left, right, strict=True)]
+        for best in found.values():
+            own = min(best[:-1]) + 1
+            best[:] = [min(inherited, own) for inherited in best]
+        return {partition: tuple(best) for partition, best in found.items()}
+
+    return {partition: best[-1] for partition, best in costs(0, 0).items()}
+
+
 def error(norm: str, partition: tuple[int, ...], wanted: list[Fraction]) -> Fraction | None:
     """By the definition; None: infinite."""
     over = [got - want for got, want in zip(partition, wanted, strict=True)]

@@ -3,10 +3,11 @@
 from importlib import import_module
 
 import click
+from click.shell_completion import CompletionItem
 
 from turnout import __version__
 
-# name -> module under turnout.cli, which defines `command`
+# name -> module under turnout.cli, which defines `command`; a blank is _ there
 COMMANDS = (
     "agent",
     "announce",
@@ -21,6 +22,7 @@ COMMANDS = (
     "schema",
     "show",
     "split",
+    "split diff",
 )
 
 
@@ -33,9 +35,20 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(f"turnout.cli.{cmd_name}").command
+        command = import_module(f"turnout.cli.{cmd_name.replace(' ', '_')}").command
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """A command may be two words, of which the first is a command with arguments of its own."""
+        both = " ".join(args[:2])
+        return super().resolve_command(ctx, [both, *args[2:]] if both in COMMANDS else args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The first words; the shell completes one word at a time."""
+        return [item for item in super().shell_complete(ctx, incomplete) if " " not in item.value]
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -99,7 +99,7 @@ def command(
     """Split addresses in the ratio WEIGHTS (3:5:11, or a=3 b=5 c=11) by prefix rules.
 
     The longest prefix that matches wins. Without --rules and --max-error the split is as exact as
-    the width allows.
+    the width allows. `turnout split diff` compares two splits.
     """
     if (bool(weights), source is not None, batch is not None).count(True) != 1:
         raise click.UsageError("expected one of WEIGHTS, --from and --batch")
@@ -114,7 +114,7 @@ def command(
         if max_error is not None and (budget is not None or curve):
             raise ValueError("--max-error: expected without --rules and --curve")
         limit = None if max_error is None else request.number(max_error, "--max-error")
-        found = _found(list(wanted.values()), width, budget, norm, limit)
+        found = split_for(list(wanted.values()), width, budget, norm, limit)
         points = _curve(list(wanted.values()), found.width, norm) if curve else []
         if output in ("openflow", "nft"):
             if curve:
@@ -179,16 +179,17 @@ def _answer(asked: Any) -> dict[str, Any]:
         raise ValueError("max_error: expected without rules")
     limit = None if most is None else request.number(str(most), "max_error")
     norm = asked.get("norm", "linf")
-    return document(list(wanted), _found(list(wanted.values()), width, budget, norm, limit))
+    return document(list(wanted), split_for(list(wanted.values()), width, budget, norm, limit))
 
 
-def _found(
+def split_for(
     weights: list[Fraction],
     width: int | None,
-    budget: int | None,
-    norm: Norm,
-    limit: Fraction | None,
+    budget: int | None = None,
+    norm: Norm = "linf",
+    limit: Fraction | None = None,
 ) -> Split:
+    """The split that is asked for; without a width, of the fewest bits with a small error."""
     if width is not None:
         if limit is None:
             return approximate(weights, width, budget, norm)
@@ -198,18 +199,18 @@ def _found(
         if within is None:
             least = approximate(weights, width, None, norm)
             raise ValueError(
-                f"--max-error: {_percent(limit)}: expected at least "
-                f"{_percent(request.share(least.error, norm, width))}, the least that {width} bits allow"
+                f"--max-error: {percent(limit)}: expected at least "
+                f"{percent(request.share(least.error, norm, width))}, the least that {width} bits allow"
             )
         return within
     for bits in range((len(weights) - 1).bit_length(), WIDEST + 1):
         split = approximate(weights, bits, budget, norm)
         error = request.share(split.error, norm, bits)
         if error < NEAR_ENOUGH and (limit is None or error <= limit):
-            return split if limit is None else _found(weights, bits, None, norm, limit)
+            return split if limit is None else split_for(weights, bits, None, norm, limit)
     asked = "--max-error" if limit is not None else "--rules"
     raise ValueError(
-        f"{asked}: the error stays at {_percent(error)} up to {WIDEST} bits: expected more, "
+        f"{asked}: the error stays at {percent(error)} up to {WIDEST} bits: expected more, "
         "or a --width"
     )
 
@@ -281,7 +282,7 @@ def text(names: list[str], split: Split, width_chosen: bool) -> str:
         ("exact", "not at this width" if exact_rules is None else f"{exact_rules} rules"),
         ("WCMP entries", str(wcmp.entries(split.partition))),
         *(
-            (f"error, {norm}", _percent(request.share(error, norm, split.width)))
+            (f"error, {norm}", percent(request.share(error, norm, split.width)))
             for norm, error in _errors(split)
         ),
     ]
@@ -339,5 +340,6 @@ def _exact_rules(split: Split) -> int | None:
     return count([int(wanted) for wanted in split.requested], split.width)
 
 
-def _percent(value: Fraction) -> str:
+def percent(value: Fraction) -> str:
+    """A share, for people."""
     return f"{float(value):.4%}"

@@ -25,18 +25,24 @@ def evaluate(rules: Iterable[Rule], width: int, targets: int) -> list[int]:
 
 def churn(old: Iterable[Rule], new: Iterable[Rule], width: int) -> int:
     """Addresses whose target is another in `new`. Raises ValueError as `evaluate` does."""
+    return sum(end - start for start, end in moved(old, new, width))
+
+
+def moved(old: Iterable[Rule], new: Iterable[Rule], width: int) -> Iterator[tuple[int, int]]:
+    """Ranges of addresses (start, end) whose target is another in `new`, in order. Raises ValueError
+    as `evaluate` does."""
     checked_width(width)
     before, after = segments(old, width), segments(new, width)
-    moved = at = 0
+    at = 0
     _, end_before, was = next(before)
     _, end_after, becomes = next(after)
     while True:
         upto = min(end_before, end_after)
         if was != becomes:
-            moved += upto - at
+            yield at, upto
         at = upto
         if at == 1 << width:
-            return moved
+            return
         if end_before == at:
             _, end_before, was = next(before)
         if end_after == at:

@@ -114,6 +114,13 @@ def checked_budget(budget: SupportsIndex | None) -> int | None:
     return int(budget)
 
 
+def checked_share(share: Weight, field: str) -> Fraction:
+    """`share` as Fraction. Raises ValueError unless it is rational, 0 to 1."""
+    if isinstance(share, bool) or not isinstance(share, Rational) or not 0 <= share <= 1:
+        raise ValueError(f"{field}: {share}: expected an integer or Fraction, 0 to 1")
+    return Fraction(share)
+
+
 def shares(weights: Sequence[Weight], width: int) -> Shares:
     """What each target should have, exactly.
 
