@@ -35,8 +35,8 @@ class Experiment:
     samples: int
 
 
-def main(*experiments: Experiment) -> None:
-    """The command line of experiments."""
+def command_of(*experiments: Experiment) -> click.Command:
+    """A command that runs them."""
 
     @click.command(context_settings={"help_option_names": ["-h", "--help"]})
     @click.option(
@@ -50,7 +50,7 @@ def main(*experiments: Experiment) -> None:
         for experiment in experiments:
             run(experiment, out)
 
-    command()
+    return command
 
 
 def run(experiment: Experiment, out: Path) -> None:

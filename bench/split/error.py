@@ -5,7 +5,7 @@ from statistics import fmean, pvariance
 
 from matplotlib.figure import Figure
 
-from bench.split import Experiment, Row, label, line, main, partitions, share
+from bench.split import Experiment, Row, command_of, label, line, partitions, share
 from turnout.split import approximate
 
 Case = tuple[int, int, int]
@@ -65,4 +65,4 @@ def draw(rows: list[Row]) -> Figure:
 EXPERIMENT = Experiment("error", measure, draw, samples=300)
 
 if __name__ == "__main__":
-    main(EXPERIMENT)
+    command_of(EXPERIMENT)()

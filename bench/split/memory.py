@@ -6,7 +6,7 @@ from statistics import fmean
 
 from matplotlib.figure import Figure
 
-from bench.split import Experiment, Row, bimodal, label, line, main, pareto, share
+from bench.split import Experiment, Row, bimodal, command_of, label, line, pareto, share
 from turnout.split import approximate, wcmp
 
 WIDTH, TARGETS = 16, 16
@@ -63,4 +63,4 @@ def draw(rows: list[Row]) -> Figure:
 EXPERIMENT = Experiment("memory", measure, draw, samples=100)
 
 if __name__ == "__main__":
-    main(EXPERIMENT)
+    command_of(EXPERIMENT)()

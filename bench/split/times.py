@@ -9,7 +9,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from bench.split import Experiment, Row, label, line, main, pareto
+from bench.split import Experiment, Row, command_of, label, line, pareto
 from bench.split.reference import transactions
 from turnout.split import approximate, count, exact
 
@@ -74,4 +74,4 @@ def draw(rows: list[Row]) -> Figure:
 EXPERIMENT = Experiment("times", measure, draw, samples=5)
 
 if __name__ == "__main__":
-    main(EXPERIMENT)
+    command_of(EXPERIMENT)()

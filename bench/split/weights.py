@@ -5,7 +5,7 @@ from statistics import fmean, quantiles
 
 from matplotlib.figure import Figure
 
-from bench.split import Experiment, Row, bimodal, label, line, main, pareto, partitions, share
+from bench.split import Experiment, Row, bimodal, command_of, label, line, pareto, partitions, share
 from turnout.split import approximate
 
 WIDTH, TARGETS = 16, 20
@@ -51,4 +51,4 @@ def draw(rows: list[Row]) -> Figure:
 EXPERIMENT = Experiment("weights", measure, draw, samples=300)
 
 if __name__ == "__main__":
-    main(EXPERIMENT)
+    command_of(EXPERIMENT)()

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from turnout.cli.trie import trie
 from turnout.split import Rule, Split, approximate, fewest, request
@@ -110,7 +111,7 @@ def _trie(axes: Axes, rules: Sequence[Shown], labels: Sequence[str], for_labels:
 
 
 def _curve(axes: Axes, found: Split) -> None:
-    """The drawn split is the large point on it."""
+    """The drawn split is a point on it."""
     last, points = curve(found)
     errors = [(n, 100 * error) for n, error in points if error]
     if errors:
@@ -119,7 +120,7 @@ def _curve(axes: Axes, found: Split) -> None:
     least = points[-1][1]
     axes.axvline(last, color="0.5", linestyle=":")
     axes.annotate(
-        f"{last} rules: " + (f"least error, {least:.4%}" if least else "exact"),
+        f"{last} rules: " + (f"least error, {100 * least:.3g}%" if least else "exact"),
         (last, 0.98),
         xycoords=("data", "axes fraction"),
         xytext=(-4, 0),
@@ -130,10 +131,11 @@ def _curve(axes: Axes, found: Split) -> None:
     )
     error = float(100 * request.share(found.error, found.norm, found.width))
     if error:
-        axes.plot(len(found.rules), error, "o", color="C1", markersize=7)
+        axes.plot(len(found.rules), error, "o", color="C1", markersize=7, label="this split")
+        axes.legend(loc="lower left", fontsize=8)
     thinned = "" if len(points) == last else f" ({len(points)} of {last} numbers)"
     relative = found.norm == "linf_plus_rel"
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("number of rules" + thinned)
     axes.set_ylabel(
         f"{found.norm}, % of " + ("what was asked for" if relative else "all addresses")

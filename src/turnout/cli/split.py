@@ -157,8 +157,7 @@ def _plot(path: Path, names: list[str], found: Split) -> None:
         from turnout.cli import plot  # here, since only drawing needs matplotlib
     except ModuleNotFoundError as error:
         raise ValueError(
-            f"--plot: {error.name} is missing: expected the package matplotlib, "
-            "as pip install 'turnout[plot]' brings it"
+            f"--plot: the package {error.name} is missing: pip install 'turnout[plot]'"
         ) from None
     rules = [
         plot.Shown(rule, pattern(rule, found.width), name, float(share))
