@@ -89,6 +89,12 @@ def test_of_many_rules_and_points_it_says_what_is_not_drawn(tmp_path: Path) -> N
     assert f"number of rules (100 of {last} numbers)" in found
 
 
+def test_the_curve_of_many_targets_has_fewer_points() -> None:
+    last, points = plot.curve(approximate([1 + n % 7 for n in range(4000)], 14))
+    assert len(points) == 50
+    assert (points[0][0], points[-1][0]) == (1, last)
+
+
 @settings(max_examples=40)
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=8).filter(any), st.sampled_from(NORMS))
 def test_the_curve_ends_at_the_fewest_rules_of_the_least_error(

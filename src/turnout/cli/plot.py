@@ -35,8 +35,8 @@ class Shown(NamedTuple):
 def split(found: Split, rules: Sequence[Shown]) -> Figure:
     """The trie of `rules`, the longest first, beside the least error against the number of rules.
 
-    Of more than 64 rules the 64 shortest are drawn, which takes the place of no rule around them.
-    Of a curve at most 100 points are searched for. What is not drawn is said.
+    Of more than 64 rules the 64 shortest are drawn, and so with each those around it. Of a curve at
+    most 100 points are searched for. What is not drawn is said.
     """
     drawn = rules[-MOST_RULES:]
     labels = [f"{r.pattern}  {_printable(r.target)}  {r.share:.4%}" for r in drawn]
@@ -134,7 +134,7 @@ def _curve(axes: Axes, found: Split) -> None:
         axes.plot(len(found.rules), error, "o", color="C1", markersize=7, label="this split")
         axes.legend(loc="lower left", fontsize=8)
     thinned = "" if len(points) == last else f" ({len(points)} of {last} numbers)"
-    relative = found.norm == "linf_plus_rel"
+    relative = found.norm.endswith("_rel")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("number of rules" + thinned)
     axes.set_ylabel(
