@@ -13,7 +13,7 @@ C := $(wildcard bpf/*.c bpf/*.h src/core/*.c src/core/*.h bench/*/*.c)
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard bpf/*.c bpf/*.h src/core/*.c src/core/*.h)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench bench-exhaustive docs install wheel clean
+.PHONY: help demo test lint format bench bench-exhaustive bench-split docs install wheel clean
 
 help: ## what can be done here
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ bench: install ## speed, as ratios to a reference in the same run
 bench-exhaustive: install ## every split of up to 32 addresses, held to trying everything
 	@$(BIN)/python -m bench.exhaustive
 
+bench-split: install ## the papers' experiments on splits, tables and figures
+	@$(BIN)/python -m bench.split
+
 docs: install ## the manual, into docs/_build/html, and man pages, into docs/_build/man
 	@$(BIN)/pip install -q --group docs
 	@$(BIN)/python -m sphinx -W -q -b html docs docs/_build/html
@@ -69,7 +72,7 @@ $(VENV)/.venv: $(VENV)/.apt
 
 $(VENV)/.installed: $(VENV)/.venv $(SOURCES)
 	@echo "setup: building the C and installing Turnout"
-	@$(BIN)/pip install -q --no-build-isolation -e . --group test --group lint
+	@$(BIN)/pip install -q --no-build-isolation -e '.[plot]' --group test --group lint
 	@touch $@
 
 wheel: install ## the package with everything compiled, into dist/

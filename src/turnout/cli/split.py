@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
@@ -84,6 +85,12 @@ NEAR_ENOUGH = Fraction(1, 100)
     show_default=True,
     help="For openflow and nft: the field whose lowest bits decide.",
 )
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    metavar="FILE.svg",
+    help="Also draw the trie of the rules, and the error against their number, as SVG.",
+)
 def command(
     weights: tuple[str, ...],
     source: BinaryIO | None,
@@ -95,6 +102,7 @@ def command(
     curve: bool,
     output: str,
     field: str,
+    plot: Path | None,
 ) -> None:
     """Split addresses in the ratio WEIGHTS (3:5:11, or a=3 b=5 c=11) by prefix rules.
 
@@ -104,6 +112,8 @@ def command(
     if (bool(weights), source is not None, batch is not None).count(True) != 1:
         raise click.UsageError("expected one of WEIGHTS, --from and --batch")
     if batch is not None:
+        if plot is not None:
+            raise click.UsageError("--plot: expected without --batch")
         sys.exit(2 if _batch(batch) else 0)
     try:
         if source is not None:
@@ -116,15 +126,19 @@ def command(
         limit = None if max_error is None else request.number(max_error, "--max-error")
         found = split_for(list(wanted.values()), width, budget, norm, limit)
         points = _curve(list(wanted.values()), found.width, norm) if curve else []
+        flows = None
         if output in ("openflow", "nft"):
             if curve:
                 raise ValueError(f"--curve: expected without -o {output}")
-            click.echo(_for_switch(list(wanted), found, output, FIELDS[field]))
-            return
+            flows = _for_switch(list(wanted), found, output, FIELDS[field])
+        if plot is not None:
+            _plot(plot, list(wanted), found)
     except ValueError as error:
         click.echo(str(error), err=True)
         sys.exit(2)
-    if curve:
+    if flows is not None:
+        click.echo(flows)
+    elif curve:
         _print_curve(points, output)
     elif output == "json":
         print_json(document(list(wanted), found))
@@ -137,6 +151,23 @@ def command(
         )
     else:
         click.echo(text(list(wanted), found, width is None))
+
+
+def _plot(path: Path, names: list[str], found: Split) -> None:
+    try:
+        from turnout.cli import plot  # here, since only drawing needs matplotlib
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"--plot: the package {error.name} is missing: pip install 'turnout[plot]'"
+        ) from None
+    rules = [
+        plot.Shown(rule, pattern(rule, found.width), name, float(share))
+        for rule, name, share in _rules(names, found)
+    ]
+    try:
+        plot.save(plot.split(found, rules), path)
+    except OSError as error:
+        raise ValueError(f"--plot: {path}: {error.strerror}") from None
 
 
 def _batch(lines: BinaryIO) -> int:
