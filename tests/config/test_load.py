@@ -205,7 +205,6 @@ def holds(fleet: config.Fleet) -> None:
                 assert instance.source(address.version) is not None
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes(raw: bytes) -> None:
     loads_or_refuses(raw)
@@ -214,13 +213,12 @@ def test_any_bytes(raw: bytes) -> None:
 SYNTAX = "abz019 :,-[]{}&*!|>'\"%@`#?~=<\n\t\\.\0\u00e9\u2028\ufeff/"
 
 
-@settings(deadline=None)
 @given(st.text(st.sampled_from(SYNTAX), max_size=60))
 def test_any_text_of_yaml_syntax(text: str) -> None:
     loads_or_refuses(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.integers(0, len(BASE)),
     st.integers(0, 12),
@@ -242,7 +240,6 @@ VALUES = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(["instances", "backends", "pools", "services"]), VALUES))
 def test_any_document(document: object) -> None:
     loads_or_refuses(json.dumps(document))
@@ -297,7 +294,7 @@ def fleets() -> st.SearchStrategy[object]:
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(fleets())
 def test_documents_of_the_right_shape(document: object) -> None:
     loads_or_refuses(json.dumps(document))

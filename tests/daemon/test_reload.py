@@ -93,7 +93,7 @@ async def settled(world: World, directory: Path, texts: list[str]) -> None:
     await running
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(first=fleets(), second=fleets(), up=st.sets(st.sampled_from(KEYS)))
 def test_a_reload_ends_where_a_fresh_start_ends(
     first: str, second: str, up: set[MemberKey]

@@ -44,7 +44,7 @@ def cases(draw: st.DrawFn) -> tuple[int, list[bool], list[int]]:
 
 
 @given(cases())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_equal_to_the_twin(case: tuple[int, list[bool], list[int]]) -> None:
     members, usable, hashes = case
     table = table_of(members)
@@ -53,7 +53,7 @@ def test_equal_to_the_twin(case: tuple[int, list[bool], list[int]]) -> None:
 
 
 @given(cases())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_no_flow_of_a_living_member_moves_and_none_goes_to_a_dead_one(
     case: tuple[int, list[bool], list[int]],
 ) -> None:
@@ -71,7 +71,7 @@ def test_no_flow_of_a_living_member_moves_and_none_goes_to_a_dead_one(
 
 
 @given(st.integers(1, 200), st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_one_living_member_gets_everything(members: int, data: st.DataObject) -> None:
     """However many are down, nobody is turned away while one is up."""
     living = data.draw(st.integers(0, members - 1))

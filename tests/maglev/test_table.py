@@ -29,14 +29,14 @@ def pools(draw: st.DrawFn) -> tuple[list[str], list[int], int]:
 
 
 @given(pools())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_equal_to_the_twin(pool: tuple[list[str], list[int], int]) -> None:
     names, weights, size = pool
     assert maglev.build(names, weights, size).tolist() == oracle.build(names, weights, size)
 
 
 @given(names_of, st.sampled_from(PRIMES[6:]), st.integers(1, 1000))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_equal_weights_give_the_papers_table(names: list[str], size: int, weight: int) -> None:
     order = sorted(range(len(names)), key=lambda i: names[i].encode())
     expected = oracle.paper([list(oracle.permutation(names[i], size)) for i in order], size)
@@ -56,7 +56,7 @@ def test_a_preference_is_a_permutation(name: str, size: int) -> None:
 
 
 @given(pools(), st.randoms(use_true_random=False))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_order_free(pool: tuple[list[str], list[int], int], random: object) -> None:
     names, weights, size = pool
     shuffled = list(range(len(names)))
@@ -67,7 +67,7 @@ def test_order_free(pool: tuple[list[str], list[int], int], random: object) -> N
 
 
 @given(pools())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_shares_are_floor_or_ceiling_of_due(pool: tuple[list[str], list[int], int]) -> None:
     names, weights, size = pool
     slots = np.bincount(maglev.build(names, weights, size), minlength=len(names))
@@ -76,7 +76,7 @@ def test_shares_are_floor_or_ceiling_of_due(pool: tuple[list[str], list[int], in
 
 
 @given(st.lists(st.sampled_from([1, 2, 3, 10_000, 65_534, 65_535]), min_size=2, max_size=40))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_weights_far_apart(weights: list[int]) -> None:
     names = [f"b{i}" for i in range(len(weights))]
     assert maglev.build(names, weights, 1009).tolist() == oracle.build(names, weights, 1009)

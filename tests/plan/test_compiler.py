@@ -34,7 +34,7 @@ def content(made: Plan) -> object:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_reload_is_a_fresh_start_but_for_numbers(data: st.DataObject) -> None:
     """A differential test over pairs of files: nothing but numbers comes from what was before."""
     old, new = data.draw(fleets()), data.draw(fleets())
@@ -44,7 +44,7 @@ def test_a_reload_is_a_fresh_start_but_for_numbers(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_numbers_stay_with_their_owners_and_are_one_each(data: st.DataObject) -> None:
     old, new = data.draw(fleets()), data.draw(fleets())
     before = compiled(old, data.draw(observations(old)))
@@ -62,7 +62,7 @@ def test_numbers_stay_with_their_owners_and_are_one_each(data: st.DataObject) ->
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_vip_is_announced_where_some_service_of_it_can_be_served(data: st.DataObject) -> None:
     fleet = data.draw(fleets())
     observed = data.draw(observations(fleet))
@@ -75,7 +75,7 @@ def test_a_vip_is_announced_where_some_service_of_it_can_be_served(data: st.Data
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_states_follow_drain_health_and_floor(data: st.DataObject) -> None:
     fleet = data.draw(fleets())
     observed = data.draw(observations(fleet))
@@ -92,7 +92,7 @@ def test_states_follow_drain_health_and_floor(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_health_is_not_membership(data: st.DataObject) -> None:
     """Whatever is up or down, the tables are the same arrays."""
     fleet = data.draw(fleets())
@@ -105,7 +105,7 @@ def test_health_is_not_membership(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_files_order_of_members_changes_no_choice(data: st.DataObject) -> None:
     """Neither the slots nor the walk after the second tries."""
     fleet = data.draw(fleets())
@@ -124,7 +124,7 @@ def _only(fleet: Fleet) -> Fleet:
 
 
 @given(st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_a_backend_that_moves_is_another_member(data: st.DataObject) -> None:
     """Its record is written whole while nothing refers to it."""
     fleet = _only(data.draw(fleets()))
@@ -152,7 +152,7 @@ def test_no_number_goes_from_one_to_another_at_once() -> None:
 
 
 @given(st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_a_service_that_moves_is_another_service(data: st.DataObject) -> None:
     """Its entry and record are made beside the old ones."""
     fleet = _only(data.draw(fleets()))
@@ -180,7 +180,7 @@ def test_a_floor_that_is_just_met_is_met(
 
 
 @given(fleets())
-@settings(max_examples=1, deadline=None)
+@settings(max_examples=1)
 def test_an_unknown_instance_is_refused_with_the_known_ones(fleet: Fleet) -> None:
     with pytest.raises(ValueError, match="no instance is named 'lbx': expected one of lb"):
         plan.compile(fleet, "lbx", Observed(), None, KEYS)

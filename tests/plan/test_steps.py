@@ -34,7 +34,7 @@ def name(item: Any) -> Any:
 
 
 @given(st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_steps_lead_from_one_to_the_other(data: st.DataObject) -> None:
     one, other = data.draw(fleets()), data.draw(fleets())
     old = plan.compile(one, "lb", data.draw(observations(one)), None, KEYS)
@@ -67,7 +67,7 @@ def test_steps_lead_from_one_to_the_other(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_nothing_to_do_is_no_step(data: st.DataObject) -> None:
     fleet = data.draw(fleets())
     observed = data.draw(observations(fleet))
@@ -76,7 +76,7 @@ def test_nothing_to_do_is_no_step(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_json_accounts_for_all_slots_and_keeps_secrets(data: st.DataObject) -> None:
     fleet = data.draw(fleets())
     made = plan.compile(fleet, "lb", data.draw(observations(fleet)), None, KEYS)

@@ -27,7 +27,7 @@ def inside(partition: tuple[int, ...], low: list[int], high: list[int]) -> bool:
     return all(a <= x <= b for a, x, b in zip(low, partition, high, strict=True))
 
 
-@settings(max_examples=300, deadline=None)  # the first one loads scipy
+@settings(max_examples=300)
 @given(boxes())
 def test_no_partition_in_the_box_needs_fewer_rules(asked: tuple[int, list[int], list[int]]) -> None:
     width, low, high = asked
@@ -41,7 +41,7 @@ def test_no_partition_in_the_box_needs_fewer_rules(asked: tuple[int, list[int], 
         assert inside(tuple(evaluate(found, width, len(low))), low, high)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(boxes(), st.lists(st.integers(-2 * ONE, 2 * ONE), min_size=5, max_size=5))
 def test_the_bound_holds_at_any_prices(
     asked: tuple[int, list[int], list[int]], prices: list[int]

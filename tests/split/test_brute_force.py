@@ -85,7 +85,7 @@ weights = st.lists(
 ).filter(any)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(weights, st.integers(2, 4), st.sampled_from(NORMS))
 def test_the_best_for_every_budget(wanted: list[Fraction], width: int, norm: Norm) -> None:
     exactly = [Fraction(weight) * (1 << width) / sum(map(Fraction, wanted)) for weight in wanted]

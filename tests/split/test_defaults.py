@@ -52,7 +52,7 @@ def test_a_rule_may_cover_several_default_blocks() -> None:
     assert over_defaults([4, 4, 4, 4], 4, 2) == []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_more_blocks_and_targets_than_can_be_tried(data: st.DataObject) -> None:
     width = data.draw(st.integers(3, 9))

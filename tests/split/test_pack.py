@@ -33,7 +33,6 @@ def convex(stair: Stair) -> bool:
     return falls == sorted(falls, reverse=True)
 
 
-@settings(deadline=None)
 @given(st.lists(FALLS, min_size=1, max_size=4), st.booleans(), st.integers(0, 14))
 def test_rules_are_handed_out_where_they_help_most(
     falls: list[list[int]], ordered: bool, rules: int
@@ -70,13 +69,13 @@ DEMANDS = st.lists(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(DEMANDS, st.integers(2, 4), st.sampled_from([None, 0, 1, 2]), st.integers(0, 12))
 def test_a_packing_is_the_best_of_all(
     demands: list[Demand], width: int, power: int | None, more: int
 ) -> None:
     needed = len(demands) if power is None else 1 << power
-    found = pack(demands, width, needed + more, power)
+    found = pack(demands, needed + more, width, power)
     assert found.used <= needed + more
     whole = 1 << width
     total = sum(Fraction(demand.traffic) for demand in demands)
@@ -111,24 +110,24 @@ def half(partition: Sequence[int], wanted: list[Fraction]) -> Fraction:
     return l1 / (2 * sum(partition))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(DEMANDS, st.integers(2, 8), st.integers(1, 12))
 def test_the_best_is_that_of_the_best_default_rules(
     demands: list[Demand], width: int, capacity: int
 ) -> None:
     each = [
-        pack(demands, width, capacity, power)
+        pack(demands, capacity, width, power)
         for power in (None, 0, 1, 2)
         if capacity >= (len(demands) if power is None else 1 << power)
     ]
-    best = pack(demands, width, capacity, "best")
+    best = pack(demands, capacity, width, "best")
     assert best.imbalance == min(packing.imbalance for packing in each)
     assert best in each
 
 
 def test_default_rules_leave_vips_that_fit_without_a_rule() -> None:
     demands = [Demand([1, 1, 1, 1], 5), Demand([0, 0, 3, 1], 2), Demand([1, 2, 0, 1])]
-    found = pack(demands, 4, 6, 2)
+    found = pack(demands, 6, 4, 2)
     assert [len(rules) for rules in found.rules] == [0, 1, 1]
     assert found.defaults == tuple(Rule(block, 2, block) for block in range(4))
     assert found.imbalance == 0
@@ -138,19 +137,19 @@ def test_default_rules_leave_vips_that_fit_without_a_rule() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: pack([], 4, 9), "demands: none: expected one at least"),
+        (lambda: pack([], 9, 4), "demands: none: expected one at least"),
         (
-            lambda: pack([Demand([1, 1])] * 3, 4, 2),
+            lambda: pack([Demand([1, 1])] * 3, 2, 4),
             "capacity: 2: expected at least 3, one for each",
         ),
-        (lambda: pack([Demand([1] * 4)], 4, 3, 2), "capacity: 3: expected at least 4, for the def"),
-        (lambda: pack([Demand([1])], 4, 0), "capacity: 0: expected an integer >= 1"),
-        (lambda: pack([Demand([1])], 4, True), "capacity: True: expected"),
-        (lambda: pack([Demand([1]), Demand([1], 0)], 4, 9), r"demands\[1\]: traffic: 0: expected"),
-        (lambda: pack([Demand([1], 0.5)], 4, 9), "traffic: 0.5: expected an integer or Fraction"),  # type: ignore[arg-type]
-        (lambda: pack([Demand([0])], 4, 9), "weights: all are zero"),
-        (lambda: pack([Demand([1] * 4), Demand([1] * 3)], 4, 9, 2), "power: 2: expected 0 to 1"),
-        (lambda: pack([Demand([1])], 63, 9), "width: 63"),
+        (lambda: pack([Demand([1] * 4)], 3, 4, 2), "capacity: 3: expected at least 4, for the def"),
+        (lambda: pack([Demand([1])], 0, 4), "capacity: 0: expected an integer >= 1"),
+        (lambda: pack([Demand([1])], True, 4), "capacity: True: expected"),
+        (lambda: pack([Demand([1]), Demand([1], 0)], 9, 4), r"demands\[1\]: traffic: 0: expected"),
+        (lambda: pack([Demand([1], 0.5)], 9, 4), "traffic: 0.5: expected an integer or Fraction"),  # type: ignore[arg-type]
+        (lambda: pack([Demand([0])], 9, 4), "weights: all are zero"),
+        (lambda: pack([Demand([1] * 4), Demand([1] * 3)], 9, 4, 2), "power: 2: expected 0 to 1"),
+        (lambda: pack([Demand([1])], 9, 63), "width: 63"),
     ],
 )
 def test_what_cannot_be_is_refused(call: Any, message: str) -> None:

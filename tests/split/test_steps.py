@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from turnout.split import Rule, approximate, churn, function, plan
@@ -23,7 +23,6 @@ def looked_up(rules: list[Rule], width: int) -> list[int]:
     ]
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_every_step_is_within_the_bound_and_the_last_is_the_new_table(data: st.DataObject) -> None:
     width = data.draw(st.integers(0, 6))
@@ -51,7 +50,6 @@ def test_every_step_is_within_the_bound_and_the_last_is_the_new_table(data: st.D
         )
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.integers(0, 99), min_size=3, max_size=3).filter(any),
     st.lists(st.integers(0, 99), min_size=3, max_size=3).filter(any),

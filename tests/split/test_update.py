@@ -55,7 +55,7 @@ def owners(rules: Iterable[Rule], width: int) -> list[int]:
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(changes())
 def test_a_front_is_of_legal_tables_and_none_is_for_nothing(
     change: tuple[list[Rule], list[Weight], int],
@@ -80,7 +80,7 @@ def test_a_front_is_of_legal_tables_and_none_is_for_nothing(
         assert churns[-1] == least_churn(had, best.partition)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(changes(), st.fractions(0, 1, max_denominator=50), st.integers(1, 9))
 def test_an_update_keeps_to_every_bound(
     change: tuple[list[Rule], list[Weight], int], share: Fraction, budget: int

@@ -54,7 +54,7 @@ def by_loopback(made: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 @given(st.data())
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
 def test_after_any_sequence_of_plans_packets_see_the_last(
     loaded: Forwarder, data: st.DataObject
 ) -> None:

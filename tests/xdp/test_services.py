@@ -105,7 +105,7 @@ class Puts(RuleBasedStateMachine):
             assert (None if found is None else found.port) == ports.get(key)
 
 
-Puts.TestCase.settings = settings(max_examples=10, stateful_step_count=40, deadline=None)
+Puts.TestCase.settings = settings(max_examples=10, stateful_step_count=40)
 TestPuts = Puts.TestCase
 
 

@@ -68,8 +68,8 @@ class _Stair:
 
 def pack(
     demands: Sequence[Demand],
-    width: int,
     capacity: int,
+    width: int,
     defaults: int | Literal["best"] | None = None,
 ) -> Packing:
     """The rules of each VIP, at most `capacity` together.
