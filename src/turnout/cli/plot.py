@@ -151,7 +151,9 @@ def curve(found: Split) -> tuple[int, list[tuple[int, float]]]:
     best = fewest(wanted, width, norm, least)
     assert best is not None
     last = len(best.rules)
-    most = min(last, MOST_POINTS, max(10, 200_000 // len(wanted)))
+    # Each of linf_rel takes some programs.
+    points = MOST_POINTS if norm != "linf_rel" else MOST_POINTS // 5
+    most = min(last, points, max(10, 200_000 // len(wanted)))
     numbers = {1 + (last - 1) * place // max(most - 1, 1) for place in range(most)}
     return last, [(n, _share(approximate(wanted, width, n, norm))) for n in sorted(numbers)]
 
