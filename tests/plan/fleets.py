@@ -52,6 +52,7 @@ def fleet_of(
         backends=dict(backends or {}),
         pools={pool.name: pool for pool in pools},
         services=dict(made if services is None else services),
+        switches={},
         warnings=(),
     )
 

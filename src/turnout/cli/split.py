@@ -260,7 +260,7 @@ def _for_switch(names: list[str], split: Split, output: str, field: Field) -> st
     if names == [str(place) for place in range(len(names))]:
         # Port 0 is none: without names, the targets are the switch's first ports.
         names = [str(place) for place in range(1, len(names) + 1)]
-    return "\n".join(openflow.flows(split, names, field))
+    return "\n".join(map(str, openflow.flows(split, names, field)))
 
 
 def _print_curve(points: list[Split], output: str) -> None:

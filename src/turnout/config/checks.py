@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from turnout.config import pools as pools_of
+from turnout.config import switches as switches_of
 from turnout.config.errors import Mark, Problem, Problems, meant
 from turnout.config.fields import ANNOUNCEMENT
 from turnout.config.model import (
@@ -47,6 +48,8 @@ def build(path: Path, root: Record, problems: Problems) -> Fleet | None:
     _check_tables(services, members, problems)
     _check_addresses(instances, backends, services, problems)
     _check_reach(instances, backends, services, members, problems)
+    switches = root.values.get("switches", {})
+    switches_of.check(switches, instances, services, problems)
     if problems:
         return None
 
@@ -62,6 +65,7 @@ def build(path: Path, root: Record, problems: Problems) -> Fleet | None:
         backends={n: Backend(name=n, **r.values) for n, r in backends.items()},
         pools=_pools(pools, members, checks),
         services={n: _service(n, r.values) for n, r in services.items()},
+        switches=switches_of.build(switches, services),
         warnings=tuple(sorted(_warnings(root, pools))),
     )
 

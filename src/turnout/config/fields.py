@@ -178,6 +178,78 @@ SERVICE = Kind(
     },
 )
 
+SPLIT_FIELDS = {
+    "nw_src": 32,
+    "nw_dst": 32,
+    "ipv6_src": 128,
+    "ipv6_dst": 128,
+    "tcp_src": 16,
+    "udp_src": 16,
+    **{f"reg{n}": 32 for n in range(8)},
+}
+"""Fields of a packet whose lowest bits may decide, by their names in Open vSwitch, and their bits."""
+
+SWITCH_TARGET = Kind(
+    "target",
+    "Where a switch sends a share of the packets.",
+    {
+        "port": Field(scalars.SWITCH_PORT, "The port behind which it is."),
+        "weight": Field(
+            integer(0, 1_000_000_000), "Its share of the addresses, relative to the others'.", 1
+        ),
+    },
+)
+
+SPLIT = Kind(
+    "split",
+    "Packets that a switch splits over targets by prefix rules.",
+    {
+        "targets": Field(SWITCH_TARGET, "Targets by name.", shape="map"),
+        "service": Field(
+            name("a service"),
+            "Whose packets; those of other services go on as before.",
+            None,
+            default_text="all packets that have the field",
+        ),
+        "field": Field(
+            choice(*SPLIT_FIELDS),
+            "What is looked at; a register may hold a hash that an earlier table put there.",
+            None,
+            default_text="the client's address",
+        ),
+        "width": Field(integer(1, 32), "How many of its lowest bits decide."),
+        "rules": Field(
+            integer(1, 1_000_000),
+            "Rules there may be, the match-all rule included.",
+            None,
+            default_text="as many as it takes",
+        ),
+        "norm": Field(
+            choice("linf", "linf_plus", "linf_rel", "linf_plus_rel", "l1"),
+            "What is to be small where it cannot be exact: see `turnout split --help`.",
+            "linf",
+        ),
+        "table": Field(integer(0, 254), "The flow table.", 0),
+    },
+)
+
+SWITCH = Kind(
+    "switch",
+    "An Open vSwitch bridge that splits packets.",
+    {
+        "bridge": Field(
+            scalars.BRIDGE, "How its machine, or that of `instance`, reaches it, as for ovs-ofctl."
+        ),
+        "instance": Field(
+            name("an instance"),
+            "Whose daemon keeps the flows; without one, `turnout switch apply` puts them there once.",
+            None,
+            default_text="none",
+        ),
+        "splits": Field(SPLIT, "Splits by name.", shape="map"),
+    },
+)
+
 FLEET = Kind(
     "fleet",
     "The whole file.",
@@ -196,7 +268,20 @@ FLEET = Kind(
         "backends": Field(BACKEND, "Backends by name.", shape="map"),
         "pools": Field(POOL, "Pools by name.", shape="map"),
         "services": Field(SERVICE, "Services by name.", shape="map"),
+        "switches": Field(SWITCH, "Switches by name.", {}, shape="map"),
     },
 )
 
-KINDS = (FLEET, ANNOUNCEMENT, INSTANCE, BACKEND, POOL, MEMBER, CHECK, SERVICE)
+KINDS = (
+    FLEET,
+    ANNOUNCEMENT,
+    INSTANCE,
+    BACKEND,
+    POOL,
+    MEMBER,
+    CHECK,
+    SERVICE,
+    SWITCH,
+    SPLIT,
+    SWITCH_TARGET,
+)

@@ -15,6 +15,7 @@ Mode = Literal["auto", "native", "generic"]
 Protocol = Literal["tcp", "udp"]
 Encapsulation = Literal["gue", "ipip", "gre"]
 FlowHash = Literal["5-tuple", "client-address"]
+Norm = Literal["linf", "linf_plus", "linf_rel", "linf_plus_rel", "l1"]
 
 DEFAULT_TABLE_SIZE = 65_537
 
@@ -115,6 +116,45 @@ class Announcement:
 
 
 @dataclass(frozen=True, slots=True)
+class Target:
+    """Where a switch sends a share of the packets."""
+
+    name: str
+    port: str
+    """Of the switch, by name or number."""
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchSplit:
+    """Packets that a switch splits over targets."""
+
+    name: str
+    targets: tuple[Target, ...]
+    service: str | None
+    """Whose packets; None: all that have the field."""
+    field: str
+    """Its lowest `width` bits decide."""
+    width: int
+    rules: int | None
+    """The match-all rule included; None: as many as it takes."""
+    norm: Norm
+    table: int
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """An Open vSwitch bridge."""
+
+    name: str
+    bridge: str
+    """As ovs-ofctl takes it."""
+    instance: str | None
+    """Whose daemon keeps the flows; None: nobody's."""
+    splits: tuple[SwitchSplit, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Fleet:
     """The whole file."""
 
@@ -125,5 +165,6 @@ class Fleet:
     backends: dict[str, Backend]
     pools: dict[str, Pool]
     services: dict[str, Service]
+    switches: dict[str, Switch]
     warnings: tuple[Problem, ...]
     """What is allowed but may not be meant."""

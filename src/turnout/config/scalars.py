@@ -18,6 +18,8 @@ Address = IPv4Address | IPv6Address
 NAME_TEXT = "1 to 63 letters, digits, '_', '.', '-', beginning and ending with a letter or digit"
 NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
 _DURATION = re.compile(r"([0-9]{1,6}(?:[.][0-9]{1,3})?)(ms|s|m)")
+LAST_SWITCH_PORT = 0xFFFFFF00
+"""OpenFlow 1.3, section A.2.1; those after it have a meaning of their own."""
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0}
 
 
@@ -286,8 +288,40 @@ def _path() -> Reader:
     return Reader(text, {"type": "string", "minLength": 1}, parse)
 
 
+def _bridge() -> Reader:
+    text = "the name of a bridge, or unix:PATH, tcp:ADDRESS:PORT or ssl:ADDRESS:PORT"
+    # ovs-ofctl would take a dash for an option.
+    pattern = "[!-,.-~][!-~]{0,254}"
+
+    def parse(node: Scalar) -> str:
+        value = text_of(node, text)
+        if not re.fullmatch(pattern, value):
+            raise WrongError(f"found {node}: expected {text}")
+        return value
+
+    return Reader(text, {"type": "string", "pattern": f"^{pattern}$"}, parse)
+
+
+def _switch_port() -> Reader:
+    number = integer(1, LAST_SWITCH_PORT)
+    text = f"the name of a switch's port, or its number from 1 to {LAST_SWITCH_PORT}"
+    pattern = "(?![0-9]+$)[!#-.0-\\[\\]-~]{1,15}"
+
+    def parse(node: Scalar) -> str:
+        if node.kind == "int":
+            return str(number.parse(node))
+        value = text_of(node, text)
+        if not re.fullmatch(pattern, value):
+            raise WrongError(f"found {node}: expected {text}")
+        return value
+
+    schema = {"anyOf": [number.schema, {"type": "string", "pattern": f"^{pattern}$"}]}
+    return Reader(text, schema, parse)
+
+
 ADDRESS = _address()
 BOOLEAN = _boolean()
+BRIDGE = _bridge()
 DURATION = _duration()
 INTERFACE = _interface()
 PATH = _path()
@@ -296,5 +330,6 @@ PORT = _port(all_ports=False)
 PORT_OR_ALL = _port(all_ports=True)
 ROUTING_TABLE = _routing_table()
 STATUS = _status()
+SWITCH_PORT = _switch_port()
 TARGET = _target()
 WEIGHT = _weight()

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
+from turnout.config import SPLIT_FIELDS
 from turnout.split import Split
 
 
@@ -33,16 +34,20 @@ class Field:
             )
 
 
+def _field(name: str, form: Callable[[int], object], needs: str, nft: str | None) -> Field:
+    return Field(name, SPLIT_FIELDS[name], form, needs, nft)
+
+
 FIELDS = {
     field.name: field
     for field in (
-        Field("nw_src", 32, IPv4Address, "ip", "ip saddr"),
-        Field("nw_dst", 32, IPv4Address, "ip", "ip daddr"),
-        Field("ipv6_src", 128, IPv6Address, "ipv6", "ip6 saddr"),
-        Field("ipv6_dst", 128, IPv6Address, "ipv6", "ip6 daddr"),
-        Field("tcp_src", 16, hex, "tcp", "tcp sport"),
-        Field("udp_src", 16, hex, "udp", "udp sport"),
-        *(Field(f"reg{n}", 32, hex, "", None) for n in range(8)),
+        _field("nw_src", IPv4Address, "ip", "ip saddr"),
+        _field("nw_dst", IPv4Address, "ip", "ip daddr"),
+        _field("ipv6_src", IPv6Address, "ipv6", "ip6 saddr"),
+        _field("ipv6_dst", IPv6Address, "ipv6", "ip6 daddr"),
+        _field("tcp_src", hex, "tcp", "tcp sport"),
+        _field("udp_src", hex, "udp", "udp sport"),
+        *(_field(f"reg{n}", hex, "", None) for n in range(8)),
     )
 }
 """The client's address first; a register may hold a hash that an earlier table put there."""

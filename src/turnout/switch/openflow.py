@@ -1,7 +1,9 @@
-"""A split as flows of Open vSwitch, a line each as `ovs-ofctl -O OpenFlow13 add-flows` reads."""
+"""A split as flows of OpenFlow."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from turnout.config import LAST_SWITCH_PORT, Service
 from turnout.split import Split
 from turnout.switch.field import Field
 
@@ -9,23 +11,57 @@ COOKIE = 0x7475726E
 """Marks a flow as ours: "turn" in ASCII."""
 
 PRIORITY = 1000
-"""Of the match-all rule; a longer prefix has as much more."""
-
-LAST_PORT = 0xFFFFFF00
-"""OpenFlow 1.3, section A.2.1; those after it have a meaning of their own."""
+"""Of the match-all rule; a longer prefix has as much more. Those of one service are a step higher,
+of one port two."""
 
 
-def flows(split: Split, ports: Sequence[str], field: Field) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A flow of ours; str() is a line as `ovs-ofctl -O OpenFlow13 add-flows` reads it."""
+
+    table: int
+    priority: int
+    match: str
+    port: str
+    """Where its packets go, by name or number."""
+
+    def __str__(self) -> str:
+        table = f"table={self.table}," if self.table else ""
+        match = f"{self.match}," if self.match else ""
+        # In quotes a name is never taken for one of the words of the language, as "all".
+        port = self.port if is_number(self.port) else f'"{self.port}"'
+        return f"cookie={COOKIE:#x},{table}priority={self.priority},{match}actions=output:{port}"
+
+
+def flows(
+    split: Split,
+    ports: Sequence[str],
+    field: Field,
+    service: Service | None = None,
+    table: int = 0,
+) -> list[Flow]:
     """The flows, the longest prefix first; `ports` are the names or numbers of the targets' ports.
+    With a service they match its packets alone.
 
     Raises ValueError for a split of more bits than the field has, and for what is no port.
     """
     field.check(split)
-    lines = []
+    for port in ports:
+        _check_port(port)
+    priority = PRIORITY
+    words = [field.needs] if field.needs else []
+    if service is not None:
+        version = service.vip.version
+        words = [
+            service.protocol + ("6" if version == 6 else ""),
+            f"{'ipv6_dst' if version == 6 else 'nw_dst'}={service.vip}",
+        ]
+        if service.port is not None:
+            words.append(f"tp_dst={service.port}")
+        priority *= len(words)
+    found = []
     for rule in split.rules:
-        match = [f"cookie={COOKIE:#x}", f"priority={PRIORITY + rule.length}"]
-        if field.needs:
-            match.append(field.needs)
+        match = list(words)
         if rule.length:
             # Prefixes are of the lowest `width` bits.
             value, mask = (
@@ -33,16 +69,19 @@ def flows(split: Split, ports: Sequence[str], field: Field) -> list[str]:
                 for bits in (rule.prefix, (1 << rule.length) - 1)
             )
             match.append(f"{field.name}={value}/{mask}")
-        lines.append(f"{','.join(match)},actions=output:{_port(ports[rule.target])}")
-    return lines
+        port = ports[rule.target]
+        found.append(Flow(table, priority + rule.length, ",".join(match), port))
+    return found
 
 
-def _port(name: str) -> str:
-    if name.isascii() and name.isdecimal() and len(name) <= 10:
-        if not 1 <= int(name) <= LAST_PORT:
-            raise ValueError(f"target: port {name}: expected 1 to {LAST_PORT}")
-        return name
-    # In quotes a name is never taken for one of the words of the language, as "all".
-    if not name.isprintable() or any(c in '"\\' for c in name):
+def is_number(port: str) -> bool:
+    """Whether a port is named by its number."""
+    return port.isascii() and port.isdecimal()
+
+
+def _check_port(name: str) -> None:
+    if is_number(name):
+        if len(name) > 10 or not 1 <= int(name) <= LAST_SWITCH_PORT:
+            raise ValueError(f"target: port {name}: expected 1 to {LAST_SWITCH_PORT}")
+    elif not name.isprintable() or not name or any(c in '"\\' for c in name):
         raise ValueError(f"target: {name!r}: expected the name or number of a port")
-    return f'"{name}"'

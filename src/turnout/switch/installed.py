@@ -1,0 +1,137 @@
+"""The flows of a switch as it tells them, and what must change for those that are wanted."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any
+
+from turnout.switch.openflow import COOKIE, Flow, is_number
+
+TOLD = ("cookie=", "n_bytes=", "idle_", "hard_", "table=", "importance=", "send_flow_rem")
+"""How the last that is told of a flow may begin, where its match and priority say nothing."""
+
+Key = tuple[int, int, frozenset[tuple[Any, ...]]]
+"""Table, priority and match: no two flows have the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A flow that is in the switch."""
+
+    cookie: int
+    table: int
+    priority: int
+    match: str
+    actions: str
+    packets: int
+
+    @property
+    def ours(self) -> bool:
+        return self.cookie == COOKIE
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What makes the wanted flows installed: lines of one bundle, and what they do."""
+
+    lines: tuple[str, ...]
+    added: int
+    changed: int
+    """Sent to another port, the match as before."""
+    removed: int
+
+
+def read(dump: str) -> list[Installed]:
+    """What `ovs-ofctl dump-flows` printed."""
+    found = []
+    for line in dump.splitlines():
+        head, actions, last = line.strip().partition(" actions=")
+        if not actions:
+            continue
+        # ", " ends what is told of a flow; after the last comes its match, priority first.
+        *said, match = head.rstrip(",").split(", ")
+        if match.startswith(TOLD):
+            said, match = [*said, match], ""
+        told = dict(word.split("=", 1) for word in said if "=" in word)
+        words = match.split(",")
+        priority = 32768
+        if words[0].startswith("priority="):
+            priority = int(words.pop(0).removeprefix("priority="))
+        found.append(
+            Installed(
+                cookie=int(told.get("cookie", "0"), 0),
+                table=int(told.get("table", "0")),
+                priority=priority,
+                match=",".join(words),
+                actions=last,
+                packets=int(told.get("n_packets", "0")),
+            )
+        )
+    return found
+
+
+def difference(
+    installed: Iterable[Installed], wanted: Sequence[Flow], ports: Mapping[str, int]
+) -> Change:
+    """From the flows of a switch to those that are wanted; `ports` are its ports by name. Flows of
+    others stay.
+
+    Raises ValueError for a port that the switch has not, and for a flow of somebody else that
+    matches the same with the same priority, which ours would replace.
+    """
+    there = {_key(flow.table, flow.priority, flow.match): flow for flow in installed}
+    lines = []
+    added = changed = 0
+    keys = set()
+    for flow in wanted:
+        number = _number(flow.port, ports)
+        keys.add(key := _key(flow.table, flow.priority, flow.match))
+        old = there.get(key)
+        if old is not None and not old.ours:
+            raise ValueError(
+                f"table {flow.table}, priority {flow.priority}, {flow.match or 'every packet'}: "
+                f"somebody else's flow (cookie {old.cookie:#x}): expected none, it is not replaced"
+            )
+        if old is not None and old.actions == f"output:{number}":
+            continue
+        added += old is None
+        changed += old is not None
+        lines.append(f"add {flow}")
+    gone = [flow for key, flow in there.items() if flow.ours and key not in keys]
+    removals = (
+        f"delete_strict cookie={COOKIE:#x}/-1,table={flow.table},"
+        f"priority={flow.priority}{flow.match and ','}{flow.match}"
+        for flow in gone
+    )
+    return Change((*removals, *lines), added, changed, len(gone))
+
+
+def _number(port: str, ports: Mapping[str, int]) -> int:
+    number = int(port) if is_number(port) else ports.get(port, 0)
+    if number not in ports.values():
+        known = ", ".join(f"{name} ({number})" for name, number in ports.items())
+        raise ValueError(
+            f"port {port}: the switch has none such: expected one of {known or 'none'}"
+        )
+    return number
+
+
+def _key(table: int, priority: int, match: str) -> Key:
+    return table, priority, frozenset(_word(word) for word in match.split(",") if word)
+
+
+def _word(word: str) -> tuple[Any, ...]:
+    """One word of a match, equal for what means the same; what is not ours stays as it is."""
+    name, equals, value = word.partition("=")
+    name = re.sub("^(tcp|udp)_", "tp_", name)
+    if not equals or not re.fullmatch(r"(nw|ipv6|tp)_(src|dst)|reg[0-7]", name):
+        return (word,)
+    text, _, mask = value.partition("/")
+    bits = 128 if name.startswith("ipv6") else 16 if name.startswith("tp") else 32
+    whole = (1 << bits) - 1
+    if name.startswith("tp") or name.startswith("reg"):
+        return name, int(text, 0), int(mask or "-1", 0) & whole
+    if mask.isdecimal():
+        return name, int(ip_address(text)), whole >> bits - int(mask) << bits - int(mask)
+    return name, int(ip_address(text)), int(ip_address(mask)) if mask else whole

@@ -1,0 +1,32 @@
+"""The flows of a switch, from the fleet file alone."""
+
+from turnout.config import Fleet, Switch
+from turnout.split import approximate
+from turnout.switch.field import FIELDS
+from turnout.switch.openflow import Flow, flows
+
+
+def wanted(fleet: Fleet, name: str) -> list[Flow]:
+    """All flows of ours that the switch must have. Raises ValueError for a switch that the fleet does
+    not have."""
+    if name not in fleet.switches:
+        known = ", ".join(fleet.switches) or "none"
+        raise ValueError(f"no switch is named {name!r}: expected one of {known}")
+    return [
+        flow
+        for split in fleet.switches[name].splits
+        for flow in flows(
+            approximate(
+                [target.weight for target in split.targets], split.width, split.rules, split.norm
+            ),
+            [target.port for target in split.targets],
+            FIELDS[split.field],
+            None if split.service is None else fleet.services[split.service],
+            split.table,
+        )
+    ]
+
+
+def kept_by(fleet: Fleet, instance: str) -> list[Switch]:
+    """The switches whose flows the daemon of an instance keeps."""
+    return [switch for switch in fleet.switches.values() if switch.instance == instance]
