@@ -40,6 +40,9 @@ def test_the_parser_takes_each_field_of_the_schema(tmp_path: Path) -> None:
             wrong = f"{field}: [[]]"
             text = {
                 "fleet": wrong,
+                "switch": f"switches: {{x: {{{wrong}}}}}",
+                "split": f"switches: {{x: {{splits: {{y: {{{wrong}}}}}}}}}",
+                "target": f"switches: {{x: {{splits: {{y: {{targets: {{z: {{{wrong}}}}}}}}}}}}}",
                 "announcement": f"announcement: {{{wrong}}}",
                 "member": f"pools: {{p: {{members: {{m: {{{wrong}}}}}}}}}",
                 "check": f"pools: {{p: {{check: {{{wrong}}}}}}}",
@@ -70,6 +73,23 @@ def test_the_parser_takes_each_field_of_the_schema(tmp_path: Path) -> None:
         ("pool: web", "pool: a/b"),
         ("  web2: {address", "  -web2: {address"),
         ("instances:", "announcement: {table: 254}\ninstances:"),
+        *(
+            ("instances:", f"switches: {{s: {text}}}\ninstances:")
+            for text in (
+                "{bridge: br0}",
+                "{splits: {x: {width: 8, targets: {a: {port: 1}}}}}",
+                "{bridge: -O, splits: {x: {width: 8, targets: {a: {port: 1}}}}}",
+                "{bridge: br0, splits: {x: {targets: {a: {port: 1}}}}}",
+                "{bridge: br0, splits: {x: {width: 8, targets: {a: {port: 0}}}}}",
+                "{bridge: br0, splits: {x: {width: 8, targets: {a: {port: '7'}}}}}",
+                "{bridge: br0, splits: {x: {width: 8, targets: {a: {port: 1, weight: -1}}}}}",
+                "{bridge: br0, splits: {x: {width: 33, targets: {a: {port: 1}}}}}",
+                "{bridge: br0, splits: {x: {width: 8, rules: 0, targets: {a: {port: 1}}}}}",
+                "{bridge: br0, splits: {x: {width: 8, norm: l2, targets: {a: {port: 1}}}}}",
+                "{bridge: br0, splits: {x: {width: 8, field: eth, targets: {a: {port: 1}}}}}",
+                "{bridge: br0, splits: {x: {width: 8, table: 255, targets: {a: {port: 1}}}}}",
+            )
+        ),
     ],
 )
 def test_schema_and_parser_refuse_the_same(old: str, new: str, tmp_path: Path) -> None:

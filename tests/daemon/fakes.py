@@ -1,7 +1,7 @@
 """The world as the daemon sees it, made of values. One journal holds what was done, in order."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
@@ -9,6 +9,7 @@ from pathlib import Path
 from turnout.config import Address, Check
 from turnout.daemon import Configuration, Effects, read
 from turnout.plan import Counters, MemberKey, NextHop, Plan
+from turnout.switch import Change, Flow
 
 FLEET = """
 instances:
@@ -62,6 +63,10 @@ class World:
     announcement_failures: list[Exception] = field(default_factory=list)
     source_failures: list[Exception] = field(default_factory=list)
     """Raised by the checks' next runs."""
+    flows: dict[str, list[str]] = field(default_factory=dict)
+    """By bridge."""
+    switch_failures: list[Exception] = field(default_factory=list)
+    """Raised by the next applies of a bridge, in order."""
     health_changed: Callable[[], None] = lambda: None
     hops_changed: Callable[[], None] = lambda: None
 
@@ -70,7 +75,13 @@ class World:
         self.times.append(asyncio.get_running_loop().time())
 
     def effects(self) -> Effects:
-        return Effects(data_plane=self, neighbours=_Neighbours(self), announcer=self, health=self)
+        return Effects(
+            data_plane=self,
+            neighbours=_Neighbours(self),
+            announcer=self,
+            health=self,
+            bridge=lambda name: FakeBridge(self, name),
+        )
 
     # DataPlane
     def apply(self, plan: Plan) -> None:
@@ -119,6 +130,20 @@ class World:
     def check_says(self, key: MemberKey, up: bool, reason: str = "") -> None:
         self.verdict[key] = FakeVerdict(up, reason)
         self.health_changed()
+
+
+@dataclass
+class FakeBridge:
+    world: World
+    name: str
+
+    def apply(self, wanted: Sequence[Flow]) -> Change:
+        if self.world.switch_failures:
+            raise self.world.switch_failures.pop(0)
+        before = self.world.flows.get(self.name, [])
+        self.world.flows[self.name] = [str(flow) for flow in wanted]
+        lines = tuple({*before} ^ {*self.world.flows[self.name]})
+        return Change(lines, len(lines), 0, 0)
 
 
 class _Neighbours:

@@ -23,6 +23,7 @@ COMMANDS = (
     "show",
     "split",
     "split diff",
+    "switch",
 )
 
 

@@ -257,10 +257,7 @@ def _curve(weights: list[Fraction], width: int, norm: Norm) -> list[Split]:
 def _for_switch(names: list[str], split: Split, output: str, field: Field) -> str:
     if output == "nft":
         return nft.ruleset(split, names, field)
-    if names == [str(place) for place in range(len(names))]:
-        # Port 0 is none: without names, the targets are the switch's first ports.
-        names = [str(place) for place in range(1, len(names) + 1)]
-    return "\n".join(map(str, openflow.flows(split, names, field)))
+    return "\n".join(map(str, openflow.flows(split, openflow.ports(names), field)))
 
 
 def _print_curve(points: list[Split], output: str) -> None:

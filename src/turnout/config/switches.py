@@ -91,7 +91,7 @@ def _check_split(record: Record, services: Records, problems: Problems) -> None:
     if service is None:
         return
     protocol, version = service["protocol"], service["vip"].version
-    has = {4: "nw_", 6: "ipv6_"}[version], f"{protocol}_", "reg"
+    has = {4: "nw_src", 6: "ipv6_src"}[version], f"{protocol}_", "reg"
     if not field.startswith(has):
         right = ", ".join(name for name in SPLIT_FIELDS if name.startswith(has))
         message = (

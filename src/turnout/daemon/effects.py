@@ -3,12 +3,13 @@
 The rooms xdp, health and announce provide them; tests replace them.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from turnout.config import Address, Check
 from turnout.plan import Counters, MemberKey, NextHop, Plan
+from turnout.switch import Change, Flow
 
 
 class DataPlane(Protocol):
@@ -79,6 +80,14 @@ class Health(Protocol):
         """Check, calling `changed` after a verdict has changed, until cancelled."""
 
 
+class FlowTable(Protocol):
+    """The flows of one bridge."""
+
+    def apply(self, wanted: Sequence[Flow]) -> Change:
+        """Make `wanted` all flows of ours, at once or not at all. Blocks, for seconds where the switch
+        does not answer. Raises turnout.switch.SwitchError."""
+
+
 @dataclass(frozen=True, slots=True)
 class Effects:
     """All of them, for one instance."""
@@ -87,3 +96,5 @@ class Effects:
     neighbours: Neighbours
     announcer: Announcer
     health: Health
+    bridge: Callable[[str], FlowTable]
+    """By the name that ovs-ofctl takes."""

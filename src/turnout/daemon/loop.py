@@ -21,6 +21,7 @@ from turnout.config import Address, ConfigError
 from turnout.daemon.configuration import Configuration, RefusalError, check_reload
 from turnout.daemon.effects import Effects
 from turnout.daemon.snapshot import MemberStatus, Snapshot, member_status
+from turnout.daemon.switches import Switches
 from turnout.plan import Counters, MemberKey, NextHop, Observed, Plan, compile, diff
 from turnout.xdp import DataPlaneError
 
@@ -70,6 +71,7 @@ class Daemon:
         self._settling: asyncio.TimerHandle | None = None
         self._wanted = asyncio.Event()
         self._causes: dict[str, None] = {}
+        self._switches = Switches(effects.bridge)
         self._take(configuration)
 
     def want(self, cause: str) -> None:
@@ -190,6 +192,9 @@ class Daemon:
             tasks.create_task(
                 self._follow("neighbours", lambda: effects.neighbours.watch(self._hops_changed))
             )
+            tasks.create_task(
+                self._follow("switches", lambda: self._switches.run(lambda: self._configuration))
+            )
             tasks.create_task(self._passes())
 
     def _hops_changed(self) -> None:
@@ -255,6 +260,7 @@ class Daemon:
 
     def _take(self, configuration: Configuration) -> None:
         self._configuration = configuration
+        self._switches.want()
         self._effects.health.follow(configuration.checked())
         loop, patience_s = asyncio.get_running_loop(), configuration.first_round_s()
         self._first_round_over = loop.time() + patience_s

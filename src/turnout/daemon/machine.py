@@ -7,6 +7,7 @@ from turnout.announce import KernelRoutes
 from turnout.daemon.configuration import Configuration
 from turnout.daemon.effects import Effects
 from turnout.health import Checks, Probes
+from turnout.switch import Bridge
 from turnout.xdp import Forwarder, Neighbours
 
 
@@ -25,4 +26,4 @@ async def machine(configuration: Configuration) -> AsyncIterator[Effects]:
         except BaseException:
             forwarder.close()
             raise
-        yield Effects(forwarder, neighbours, KernelRoutes(announcement), Checks(Probes()))
+        yield Effects(forwarder, neighbours, KernelRoutes(announcement), Checks(Probes()), Bridge)

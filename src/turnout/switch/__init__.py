@@ -1,6 +1,6 @@
 """Splits as the rules of a real switch: OpenFlow and nftables."""
 
-from turnout.switch import nft, openflow
+from turnout.switch import nft, openflow, sample
 from turnout.switch.bridge import Bridge, SwitchError
 from turnout.switch.field import FIELDS, Field
 from turnout.switch.installed import Change, Installed
@@ -18,5 +18,6 @@ __all__ = [
     "kept_by",
     "nft",
     "openflow",
+    "sample",
     "wanted",
 ]

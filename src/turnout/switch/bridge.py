@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from turnout.switch.installed import Change, Installed, difference, read
 from turnout.switch.openflow import Flow
 
-PATIENCE_S = 10
+PATIENCE_S = 3
 """For one answer of the switch."""
 
 
@@ -23,11 +23,11 @@ class Bridge:
 
     def flows(self) -> list[Installed]:
         """All that are there. Raises SwitchError."""
-        return read(self._ask("--no-names", "dump-flows", self._name))
+        return read(self._ask("--no-names", "dump-flows"))
 
     def ports(self) -> dict[str, int]:
         """Its ports by name. Raises SwitchError."""
-        listed = self._ask("--names", "dump-ports-desc", self._name)
+        listed = self._ask("--names", "dump-ports-desc")
         found = re.findall(r"^ *([0-9]+)\((.*)\): addr:", listed, re.MULTILINE)
         return {name.strip('"'): int(number) for number, name in found}
 
@@ -42,11 +42,12 @@ class Bridge:
         except ValueError as error:
             raise SwitchError(f"bridge {self._name}: {error}") from None
         if change.lines:
-            self._ask("--bundle", "add-flows", self._name, "-", text="\n".join(change.lines))
+            self._ask("--bundle", "add-flows", "-", text="\n".join(change.lines))
         return change
 
-    def _ask(self, *words: str, text: str | None = None) -> str:
-        command = ["ovs-ofctl", "-O", "OpenFlow13", f"--timeout={PATIENCE_S}", *words]
+    def _ask(self, option: str, verb: str, *files: str, text: str | None = None) -> str:
+        options = ["-O", "OpenFlow13", f"--timeout={PATIENCE_S}", option]
+        command = ["ovs-ofctl", *options, "--", verb, self._name, *files]
         try:
             done = subprocess.run(command, input=text, capture_output=True, text=True)
         except FileNotFoundError:

@@ -30,6 +30,12 @@ class Installed:
     def ours(self) -> bool:
         return self.cookie == COOKIE
 
+    @property
+    def port(self) -> int | None:
+        """Where it sends packets, if that is all it does."""
+        number = self.actions.removeprefix("output:")
+        return int(number) if is_number(number) else None
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -40,6 +46,9 @@ class Change:
     changed: int
     """Sent to another port, the match as before."""
     removed: int
+
+    def __str__(self) -> str:
+        return f"{self.added} added, {self.changed} changed, {self.removed} removed"
 
 
 def read(dump: str) -> list[Installed]:
@@ -93,7 +102,7 @@ def difference(
                 f"table {flow.table}, priority {flow.priority}, {flow.match or 'every packet'}: "
                 f"somebody else's flow (cookie {old.cookie:#x}): expected none, it is not replaced"
             )
-        if old is not None and old.actions == f"output:{number}":
+        if old is not None and old.port == number:
             continue
         added += old is None
         changed += old is not None

@@ -74,6 +74,14 @@ def flows(
     return found
 
 
+def ports(targets: Sequence[str]) -> list[str]:
+    """The ports of targets by their names; of targets without names, which are called 0, 1, 2 ..., the
+    first ports: there is no port 0."""
+    if list(targets) == [str(place) for place in range(len(targets))]:
+        return [str(place) for place in range(1, len(targets) + 1)]
+    return list(targets)
+
+
 def is_number(port: str) -> bool:
     """Whether a port is named by its number."""
     return port.isascii() and port.isdecimal()

@@ -1,0 +1,162 @@
+"""turnout switch: splits in a real switch."""
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+from turnout import config
+from turnout.cli.output import output_option, print_json, table
+from turnout.cli.sample import warnings
+from turnout.cli.split import split_for
+from turnout.split import NORMS, Norm, request
+from turnout.switch import FIELDS, Bridge, Flow, SwitchError, openflow, wanted
+
+
+@click.group()
+def command() -> None:
+    """Splits in Open vSwitch: put there, looked at, taken away.
+
+    A BRIDGE is named as for ovs-ofctl: br0 on this machine, or unix:PATH, tcp:ADDRESS:PORT. Flows of
+    others are never touched; ours have the cookie 0x7475726e.
+    """
+
+
+@command.command()
+@click.argument("words", nargs=-1, metavar="BRIDGE WEIGHTS... | [SWITCH]...")
+@click.option(
+    "--fleet",
+    "fleet_file",
+    type=click.Path(path_type=Path),
+    help="Instead of weights: the switches of a fleet file, all or those named.",
+)
+@click.option(
+    "--width", type=int, help="Bits of the field.  [default: the fewest with an error below 1 %]"
+)
+@click.option(
+    "--rules", "budget", type=int, help="Rules there may be, the match-all rule included."
+)
+@click.option("--norm", type=click.Choice(NORMS), default="linf", show_default=True)
+@click.option("--max-error", help="Instead of --rules: as few as an error of so much allows.")
+@click.option(
+    "--field",
+    type=click.Choice([*FIELDS]),
+    default="nw_src",
+    show_default=True,
+    help="The field whose lowest bits decide.",
+)
+@click.option(
+    "--sample",
+    type=click.Path(path_type=Path),
+    help="Packets that were seen (pcap, pcapng, or a value of the field a line): warn where the "
+    "targets would get other shares of them.",
+)
+def apply(
+    words: tuple[str, ...],
+    fleet_file: Path | None,
+    width: int | None,
+    budget: int | None,
+    norm: Norm,
+    max_error: str | None,
+    field: str,
+    sample: Path | None,
+) -> None:
+    """Make a split all flows of ours that a bridge has; targets are its ports (eth1=3 eth2=5).
+
+    The difference to what is there goes in one bundle: each packet meets the old flows or the new
+    ones, and the switch takes all of it or nothing.
+    """
+    context = click.get_current_context()
+    if fleet_file is not None:
+        for name in ("width", "budget", "norm", "max_error", "field", "sample"):
+            if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+                raise click.UsageError("with --fleet the file says all: expected no other option")
+        _apply_fleet(fleet_file, words)
+        return
+    if len(words) < 2:
+        raise click.UsageError("expected BRIDGE WEIGHTS..., or --fleet")
+    bridge, *weighed = words
+    try:
+        if max_error is not None and budget is not None:
+            raise ValueError("--max-error: expected without --rules")
+        limit = None if max_error is None else request.number(max_error, "--max-error")
+        weights = request.parse(weighed)
+        split = split_for(list(weights.values()), width, budget, norm, limit)
+        flows = openflow.flows(split, openflow.ports(list(weights)), FIELDS[field])
+        said = warnings(split, list(weights), FIELDS[field], sample) if sample else []
+    except (ValueError, OSError) as error:
+        click.echo(str(error), err=True)
+        sys.exit(2)
+    for line in said:
+        click.echo(line, err=True)
+    _apply(bridge, flows)
+
+
+def _apply_fleet(file: Path, names: Sequence[str]) -> None:
+    try:
+        fleet = config.load(file)
+        flows = {name: wanted(fleet, name) for name in names or fleet.switches}
+        if not flows:
+            raise ValueError(f"{file}: switches: found none: expected at least one")
+    except (config.ConfigError, ValueError) as error:
+        click.echo(str(error), err=True)
+        sys.exit(2)
+    for name, those in flows.items():
+        _apply(fleet.switches[name].bridge, those)
+
+
+def _apply(bridge: str, flows: Sequence[Flow]) -> None:
+    try:
+        change = Bridge(bridge).apply(flows)
+    except SwitchError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{bridge}: {len(flows)} flows of ours: {change}")
+
+
+@command.command()
+@click.argument("bridge")
+@output_option
+def show(bridge: str, output: str) -> None:
+    """Our flows in BRIDGE, and the packets that each port got by them."""
+    try:
+        found = Bridge(bridge)
+        flows = [flow for flow in found.flows() if flow.ours]
+        names = {number: name for name, number in found.ports().items()}
+    except SwitchError as error:
+        raise click.ClickException(str(error)) from None
+    rows = [
+        (
+            flow.table,
+            flow.priority,
+            flow.match or "-",
+            names.get(flow.port or 0, flow.actions),
+            flow.packets,
+        )
+        for flow in flows
+    ]
+    packets: Counter[str] = Counter()
+    for *_, port, count in rows:
+        packets[port] += count
+    if output == "json":
+        keys = ("table", "priority", "match", "port", "packets")
+        print_json({"flows": [dict(zip(keys, row, strict=True)) for row in rows], "ports": packets})
+        return
+    total = max(1, packets.total())
+    click.echo(table(("TABLE", "PRIORITY", "MATCH", "PORT", "PACKETS"), rows))
+    click.echo()
+    click.echo(
+        table(
+            ("PORT", "PACKETS", "SHARE"),
+            [(port, count, f"{count / total:.4%}") for port, count in packets.items()],
+        )
+    )
+
+
+@command.command()
+@click.argument("bridge")
+def remove(bridge: str) -> None:
+    """Take our flows out of BRIDGE; those of others stay."""
+    _apply(bridge, [])

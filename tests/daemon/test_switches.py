@@ -1,0 +1,104 @@
+"""The switches of an instance are as the file says, whatever happens on the way."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from tests.daemon.fakes import FLEET, FakeBridge, World, configuration
+from turnout.config import Fleet
+from turnout.daemon import switches as module
+from turnout.daemon.configuration import Configuration
+from turnout.daemon.switches import Switches
+from turnout.switch import SwitchError, wanted
+
+SPLIT = "{{width: 8, targets: {{a: {{port: eth1, weight: {weight}}}, b: {{port: eth2}}}}}}"
+SWITCHES = """
+switches:
+  edge: {{bridge: br0, instance: lb1, splits: {{all: {split}}}}}
+  core: {{bridge: br1, instance: lb1, splits: {{all: {split}}}}}
+  other: {{bridge: br2, splits: {{all: {split}}}}}
+"""
+
+
+def fleet(path: Path, weight: int, without: str = "") -> Configuration:
+    text = FLEET + SWITCHES.format(split=SPLIT.format(weight=weight))
+    return configuration(
+        path, "\n".join(x for x in text.split("\n") if not x.startswith(without or "?"))
+    )
+
+
+def flows(fleet: Fleet, name: str) -> list[str]:
+    return [str(flow) for flow in wanted(fleet, name)]
+
+
+def kept(
+    world: World, story: Callable[[Switches, list[Configuration]], Any], first: Configuration
+) -> list[dict[str, Any]]:
+    """The log of a run in which `story` may change the configuration, the last of the list."""
+
+    async def run() -> None:
+        now = [first]
+        keeper = Switches(lambda name: FakeBridge(world, name))
+        running = asyncio.create_task(keeper.run(lambda: now[-1]))
+        try:
+            await story(keeper, now)
+        finally:
+            running.cancel()
+            await asyncio.wait([running])
+
+    with capture_logs() as logs:
+        asyncio.run(run())
+    return [dict(entry) for entry in logs]
+
+
+async def until(true: Callable[[], bool]) -> None:
+    while not true():
+        await asyncio.sleep(0)
+
+
+def test_those_of_the_instance_are_kept_and_others_left_alone(tmp_path: Path) -> None:
+    world, asked = World(), fleet(tmp_path, 3)
+
+    async def story(keeper: Switches, now: list[Configuration]) -> None:
+        await until(lambda: len(world.flows) == 2)
+
+    kept(world, story, asked)
+    assert world.flows == {"br0": flows(asked.fleet, "edge"), "br1": flows(asked.fleet, "core")}
+
+
+def test_a_reload_changes_the_flows_and_takes_away_those_of_a_switch_that_is_gone(
+    tmp_path: Path,
+) -> None:
+    world, before = World(), fleet(tmp_path, 3)
+    after = fleet(tmp_path, 5, without="  core:")
+
+    async def story(keeper: Switches, now: list[Configuration]) -> None:
+        await until(lambda: len(world.flows) == 2)
+        now.append(after)
+        keeper.want()
+        await until(lambda: world.flows["br1"] == [])
+
+    kept(world, story, before)
+    assert world.flows["br0"] == flows(after.fleet, "edge") != flows(before.fleet, "edge")
+
+
+def test_what_others_took_away_or_a_switch_refused_comes_with_the_next_tick(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "TICK_S", 0.001)
+    world, asked = World(), fleet(tmp_path, 3)
+    world.switch_failures = [SwitchError("no answer")] * 4
+
+    async def story(keeper: Switches, now: list[Configuration]) -> None:
+        await until(lambda: len(world.flows) == 2)
+        world.flows["br0"] = []
+        await until(lambda: bool(world.flows["br0"]))
+
+    logs = kept(world, story, asked)
+    assert world.flows["br0"] == flows(asked.fleet, "edge")
+    failures = [entry["bridge"] for entry in logs if entry["event"] == "switch_failed"]
+    assert failures == ["br0", "br1"]  # told once, tried again and again
