@@ -110,12 +110,17 @@ def _packet(frame: bytes, link: int) -> Any:
             case dpkt.pcap.DLT_LINUX_SLL2:
                 return dpkt.sll2.SLL2(frame)
             case dpkt.pcap.DLT_NULL | dpkt.pcap.DLT_LOOP:
-                return dpkt.loopback.Loopback(frame)
+                # The family before it has another number on each system.
+                return _bare(frame[4:])
             case _ if link in BARE:
-                return (dpkt.ip6.IP6 if frame[:1] >= b"\x60" else dpkt.ip.IP)(frame)
+                return _bare(frame)
     except (dpkt.UnpackError, IndexError):
         return None
     raise ValueError(f"frames of link type {link}: expected Ethernet, Linux's own or bare IP")
+
+
+def _bare(packet: bytes) -> Any:
+    return (dpkt.ip6.IP6 if packet[:1] >= b"\x60" else dpkt.ip.IP)(packet)
 
 
 def _layer(packet: Any, kind: type) -> Any:

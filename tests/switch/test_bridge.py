@@ -1,0 +1,261 @@
+"""Splits in a real Open vSwitch: put there, changed under traffic, taken away, and nothing else."""
+
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.switch.vswitch import Vswitch, run
+from turnout.cli.switch import command
+from turnout.split import Split, approximate
+from turnout.switch import FIELDS, Bridge, SwitchError, openflow
+
+STREAM = """
+import json, select, socket, struct, sys
+width, ports = int(sys.argv[1]), sys.argv[2:]
+out = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+out.bind(("in0", 0))
+heard = {}
+for port in ports:
+    one = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+    one.bind((port, 0))
+    heard[one] = port
+body = struct.pack("!4H", 1, 9, 8, 0) + bytes(18)
+print("ready", flush=True)
+got = {}
+sent = key = 0
+while not select.select([sys.stdin], [], [], 0)[0]:
+    # Fewer than a queue has room for; the next when all of these have come.
+    wave = 0
+    while wave < 64:
+        head = struct.pack("!BBHHHBBHII", 0x45, 0, 28, 0, 0, 64, 17, 0, 0x0A000000 + key, 0x0A00FFFE)
+        total = sum(struct.unpack("!10H", head))
+        check = struct.pack("!H", 0xFFFF - (total % 0xFFFF or 0xFFFF))
+        out.send(b"\\2" * 6 + b"\\4" * 6 + b"\\x08\\0" + head[:10] + check + head[12:] + body)
+        key, wave = (key + 1) % (1 << width), wave + 1
+    sent += wave
+    while wave:
+        ready = select.select(list(heard), [], [], 10)[0]
+        if not ready:
+            json.dump({"sent": sent, "lost": wave}, sys.stdout)
+            sys.exit()
+        for one in ready:
+            frame, sender = one.recvfrom(99)
+            if sender[2] != socket.PACKET_OUTGOING and frame[23] == 17:
+                name = str(int.from_bytes(frame[26:30]) - 0x0A000000)
+                got.setdefault(name, {}).setdefault(heard[one], 0)
+                got[name][heard[one]] += 1
+                wave -= 1
+json.dump({"sent": sent, "lost": 0, "got": got}, sys.stdout)
+"""
+
+
+def flows(split: Split) -> list[openflow.Flow]:
+    return openflow.flows(split, ["a", "b", "c"], FIELDS["nw_src"])
+
+
+def turnout(*words: str) -> Result:
+    return CliRunner().invoke(command, words)
+
+
+def dumped(vswitch: Vswitch) -> list[str]:
+    text = run(*vswitch.within, "ovs-ofctl", "-O", "OpenFlow13", "--no-stats", "dump-flows", "br")
+    return sorted(line.strip() for line in text.splitlines())
+
+
+@pytest.mark.parametrize(("width", "budget"), [(8, None), (10, 6)])
+def test_each_packet_meets_the_old_flows_or_the_new(
+    vswitch: Vswitch, width: int, budget: int | None
+) -> None:
+    for port in ("a", "b", "c"):
+        run(*vswitch.within, "ip", "link", "set", "dev", port, "up")
+    splits = [approximate(weights, width, budget) for weights in ([3, 5, 11], [11, 3, 5])]
+    bridge = Bridge(vswitch.bridge)
+    bridge.apply(flows(splits[0]))
+    stream = subprocess.Popen(
+        [*vswitch.within, sys.executable, "-c", STREAM, str(width), "a", "b", "c"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert stream.stdout
+    assert stream.stdout.readline() == "ready\n"
+    for turn in range(1, 31):
+        change = bridge.apply(flows(splits[turn % 2]))
+        assert change.lines
+    told = json.loads(stream.communicate(input="stop\n", timeout=120)[0])
+    assert told["lost"] == 0
+    assert told["sent"] == sum(n for ports in told["got"].values() for n in ports.values())
+    owners = [targets(split) for split in splits]
+    for key, ports in told["got"].items():
+        assert ports.keys() <= {"abc"[owner[int(key)]] for owner in owners}
+    # Both were met, or the test says nothing.
+    assert any(len(ports) == 2 for ports in told["got"].values())
+
+
+def targets(split: Split) -> list[int]:
+    """Of each address, by the longest rule."""
+    return [
+        max(
+            (r for r in split.rules if key >> split.width - r.length == r.prefix),
+            key=lambda rule: rule.length,
+        ).target
+        for key in range(1 << split.width)
+    ]
+
+
+def test_flows_of_others_are_neither_touched_nor_replaced(vswitch: Vswitch) -> None:
+    others = [
+        "priority=7,actions=normal",
+        "table=9,udp,actions=drop",
+        "cookie=0x7475726f,table=3,priority=1000,ip,actions=output:a",
+        "cookie=0x1,priority=1001,ip,nw_src=0.0.0.1/0.0.0.1,nw_dst=10.0.0.0/8,actions=drop",
+    ]
+    vswitch.add(others)
+    before = dumped(vswitch)
+    bridge = Bridge(vswitch.bridge)
+    bridge.apply(flows(approximate([3, 5, 11], 8)))
+    bridge.apply(flows(approximate([1, 1, 2], 8)))
+    assert [line for line in dumped(vswitch) if "0x7475726e" not in line] == before
+    assert turnout("remove", vswitch.bridge).exit_code == 0
+    assert dumped(vswitch) == before
+    # The same match with the same priority: ours would replace it.
+    vswitch.add(["cookie=0x2,priority=1008,ip,nw_src=0.0.0.5/0.0.0.255,actions=drop"])
+    before = dumped(vswitch)
+    split = approximate([1, 255, 0], 8)
+    wanted = [
+        openflow.Flow(0, 1008, "ip,nw_src=0.0.0.5/0.0.0.255", "a")
+        if flow.priority == 1008
+        else flow
+        for flow in flows(split)
+    ]
+    with pytest.raises(SwitchError, match=r"somebody else's flow \(cookie 0x2\)"):
+        bridge.apply(wanted)
+    assert dumped(vswitch) == before
+
+
+def test_only_the_difference_is_installed(vswitch: Vswitch) -> None:
+    bridge, split = Bridge(vswitch.bridge), approximate([3, 5, 11], 8)
+    assert bridge.apply(flows(split)).added == len(split.rules)
+    assert bridge.apply(flows(split)).lines == ()
+    # One rule's target, and one more rule.
+    changed = [*split.rules[:-1], split.rules[-1]._replace(target=0)]
+    other = Split(8, tuple(changed), split.partition, split.requested, split.error, split.norm)
+    change = bridge.apply(flows(other))
+    assert (change.added, change.changed, change.removed) == (0, 1, 0)
+    change = bridge.apply([])
+    assert (change.added, change.changed, change.removed) == (0, 0, len(split.rules))
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("width", [1, 16])
+def test_flows_of_every_field_are_known_again(vswitch: Vswitch, field: str, width: int) -> None:
+    """Open vSwitch writes them in its own way, whole masks and prefixes among them."""
+    split = approximate([3, 5, 11] if width > 1 else [1, 1], width)
+    wanted = openflow.flows(split, ["a", "2", "c"][: len(split.partition)], FIELDS[field])
+    bridge = Bridge(vswitch.bridge)
+    assert bridge.apply(wanted).added == len(wanted)
+    assert bridge.apply(wanted).lines == ()
+
+
+@pytest.mark.parametrize("ports", [["a", "none", "c"], ["a", "99", "c"]])
+def test_a_port_that_is_not_there_leaves_everything_as_it_was(
+    vswitch: Vswitch, ports: list[str]
+) -> None:
+    bridge = Bridge(vswitch.bridge)
+    bridge.apply(flows(approximate([3, 5, 11], 8)))
+    before = dumped(vswitch)
+    wanted = openflow.flows(approximate([1, 1, 1], 8), ports, FIELDS["nw_src"])
+    with pytest.raises(
+        SwitchError, match=f"port {ports[1]}: the switch has none such: expected on"
+    ):
+        bridge.apply(wanted)
+    assert dumped(vswitch) == before
+
+
+def test_by_command(vswitch: Vswitch) -> None:
+    applied = turnout("apply", vswitch.bridge, "a=3", "b=5", "c=11", "--width", "8")
+    split = approximate([3, 5, 11], 8)
+    count = len(split.rules)
+    assert applied.stdout == (
+        f"{vswitch.bridge}: {count} flows of ours: {count} added, 0 changed, 0 removed\n"
+    )
+    vswitch.sent(8)
+    shown = json.loads(turnout("show", vswitch.bridge, "-o", "json").stdout)
+    assert shown["ports"] == dict(zip("abc", split.partition, strict=True))
+    assert sum(flow["packets"] for flow in shown["flows"]) == 256
+    text = turnout("show", vswitch.bridge).stdout
+    assert re.search(rf"^c +{split.partition[2]} +{split.partition[2] / 256:.4%}$", text, re.M)
+    assert turnout("remove", vswitch.bridge).stdout.endswith(f"{count} removed\n")
+    assert json.loads(turnout("show", vswitch.bridge, "-o", "json").stdout)["flows"] == []
+
+
+FLEET = """
+instances:
+  lb1: {{interfaces: [eth0], addresses: [10.0.1.1]}}
+backends:
+  web1: {{address: 10.0.2.1}}
+pools:
+  web: {{members: {{web1: {{}}}}}}
+services:
+  www: {{vip: 10.0.255.254, protocol: udp, port: 9, pool: web}}
+  www6: {{vip: "2001:db8::1", protocol: tcp, port: all, pool: web}}
+switches:
+  edge:
+    bridge: "{bridge}"
+    splits:
+      www:
+        service: www
+        width: 8
+        targets: {{a: {{port: a, weight: 3}}, b: {{port: b, weight: 5}}, c: {{port: 1, weight: 11}}}}
+      www6: {{service: www6, width: 4, targets: {{a: {{port: b}}}}}}
+      rest: {{width: 2, targets: {{a: {{port: a}}}}}}
+"""
+
+
+def test_the_switches_of_a_fleet_file(vswitch: Vswitch, tmp_path: Path) -> None:
+    path = tmp_path / "fleet.yaml"
+    path.write_text(FLEET.format(bridge=vswitch.bridge))
+    first = {number: name for name, number in Bridge(vswitch.bridge).ports().items()}[1]
+    expected = Counter[str]()
+    for port, count in zip(("a", "b", first), approximate([3, 5, 11], 8).partition, strict=True):
+        expected[port] += count
+    applied = turnout("apply", "--fleet", str(path), "edge")
+    assert (applied.exit_code, applied.stderr) == (0, "")
+    # All frames are for the service: its flows have them before those for all packets.
+    vswitch.sent(8)
+    shown = json.loads(turnout("show", vswitch.bridge, "-o", "json").stdout)
+    assert {port: count for port, count in shown["ports"].items() if count} == expected
+    assert turnout("apply", "--fleet", str(path)).stdout.endswith("0 added, 0 changed, 0 removed\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        (["apply", "nobridge", "a=1", "b=2"], 1, "bridge nobridge: nobridge is not a bridge"),
+        (["show", "tcp:127.0.0.1:1"], 1, "bridge tcp:127.0.0.1:1: connecting to tcp:127.0.0.1:1"),
+        (["apply", "br0", "a=1", "b=x"], 2, "weight 2: 'x': expected a number"),
+        (
+            ["apply", "br0", "a=1", "--field", "tcp_src", "--width", "17"],
+            2,
+            "width: 17: expected at",
+        ),
+        (["apply", "br0", "0=1", "b=2"], 2, "port 0: expected 1 to"),
+        (["apply", "br0", "99999999999=1", "b=2"], 2, "port 99999999999: expected 1 to"),
+        (["apply", "br0"], 2, "expected BRIDGE WEIGHTS..., or --fleet"),
+        (["apply", "--fleet", "x.yaml", "--width", "8"], 2, "with --fleet the file says all"),
+        (["apply", "--fleet", "/nowhere.yaml"], 2, "/nowhere.yaml:1:1: cannot read"),
+        (["apply", "br0", "a=1", "--sample", "/nowhere.pcap"], 2, "No such file"),
+        (["remove", "--", "--all"], 1, "bridge --all: --all is not a bridge"),
+    ],
+)
+def test_what_is_refused(words: list[str], status: int, message: str) -> None:
+    result = turnout(*words)
+    assert result.exit_code == status
+    assert message in result.stderr
+    assert result.stdout == ""

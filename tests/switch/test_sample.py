@@ -1,0 +1,164 @@
+"""Samples: captures of every kind and lists of values, and what is said of them."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from scapy.layers.inet import IP, TCP, UDP
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import CookedLinux, Dot1Q, Ether, Loopback
+from scapy.packet import Packet, Raw
+from scapy.utils import PcapNgWriter, PcapWriter
+
+from turnout.cli.switch import command
+from turnout.split import approximate, evaluate
+from turnout.switch import FIELDS, sample
+
+PACKETS = [
+    IP(src=f"10.1.{n >> 8}.{n & 255}", dst="192.0.2.1") / TCP(sport=1000 + n, dport=80)
+    for n in range(300)
+]
+OTHERS = [
+    IPv6(src=f"2001:db8::{n:x}", dst="2001:db8:1::1") / UDP(sport=2000 + n, dport=53)
+    for n in range(20)
+]
+FRAGMENT = IP(src="10.9.9.9", dst="192.0.2.1", frag=8, proto=6) / Raw(b"x" * 40)
+
+
+def ether(**fields: Any) -> Packet:
+    """With addresses, or scapy asks the network for them."""
+    return Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02", **fields)
+
+
+def written(
+    path: Path, packets: list[Packet], around: Callable[[Packet], Packet], ng: bool
+) -> Path:
+    with (PcapNgWriter if ng else PcapWriter)(str(path)) as file:
+        for packet in packets:
+            file.write(around(packet))
+    return path
+
+
+@pytest.mark.parametrize("ng", [False, True])
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda packet: ether() / packet,
+        lambda packet: ether() / Dot1Q(vlan=7) / packet,
+        lambda packet: ether() / Dot1Q(vlan=7) / Dot1Q(vlan=8) / packet,
+        lambda packet: CookedLinux() / packet,
+        lambda packet: Loopback() / packet,
+        lambda packet: packet,
+    ],
+    ids=["ethernet", "vlan", "two vlans", "cooked", "loopback", "bare"],
+)
+def test_captures(tmp_path: Path, around: Callable[[Packet], Packet], ng: bool) -> None:
+    bare = isinstance(around(PACKETS[0]), IP)
+    path = written(tmp_path / "x", [*PACKETS, *([] if bare else OTHERS), FRAGMENT], around, ng)
+    sources = [0x0A010000 + n for n in range(300)]
+    assert sample.read(path, FIELDS["nw_src"]).tolist() == [*sources, 0x0A090909]
+    assert sample.read(path, FIELDS["nw_dst"]).tolist() == [0xC0000201] * 301
+    assert sample.read(path, FIELDS["tcp_src"]).tolist() == [1000 + n for n in range(300)]
+    if not bare:
+        assert sample.read(path, FIELDS["udp_src"]).tolist() == [2000 + n for n in range(20)]
+        assert sample.read(path, FIELDS["ipv6_src"]).tolist() == list(range(20))
+
+
+def test_a_capture_cut_off_or_with_nonsense_in_it_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    nonsense = [
+        ether(type=0x0800) / Raw(b"\x4f"),
+        ether() / Raw(b""),
+        ether(type=0x86DD) / Raw(b""),
+    ]
+    path = written(
+        tmp_path / "x",
+        [*PACKETS, *nonsense],
+        lambda packet: packet if isinstance(packet, Ether) else ether() / packet,
+        False,
+    )
+    assert len(sample.read(path, FIELDS["nw_src"])) == 300
+    whole = path.read_bytes()
+    for end in (24, 30, 40, 60, 90, len(whole) // 2):
+        path.write_bytes(whole[:end])
+        if end < 74:  # before the end of the first IP header
+            with pytest.raises(ValueError, match=r"no packet has nw_src|expected a capture"):
+                sample.read(path, FIELDS["nw_src"])
+        else:
+            assert 0 < len(sample.read(path, FIELDS["nw_src"])) < 300
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "values"),
+    [
+        ("nw_src", "10.0.0.1\n10.0.0.2\n", [0x0A000001, 0x0A000002]),
+        ("nw_src", "client,bytes\n10.0.0.1,60\n\n10.0.0.2,61\n", [0x0A000001, 0x0A000002]),
+        ("ipv6_src", "2001:db8::5\n", [5]),
+        ("tcp_src", "port\n80\n65535\n", [80, 65535]),
+    ],
+)
+def test_lists(tmp_path: Path, field: str, text: str, values: list[int]) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    assert sample.read(path, FIELDS[field]).tolist() == values
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "message"),
+    [
+        ("nw_src", "10.0.0.1\n10.0.0\n", ":2: '10.0.0': expected a value of nw_src"),
+        ("nw_src", "a\n::1\n", ":2: '::1': expected a value of nw_src"),
+        ("udp_src", "1\n65536\n", ":2: '65536': expected a value of udp_src"),
+        ("udp_src", "1\n\u0663\n", "expected a value of udp_src"),
+        ("nw_src", "", ": no packet has nw_src: expected some that have"),
+        ("nw_src", "client\n", ": no packet has nw_src"),
+        ("reg0", "1\n", ": reg0 is in no packet: expected another field"),
+    ],
+)
+def test_what_is_no_list(tmp_path: Path, field: str, text: str, message: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match="expected") as caught:
+        sample.read(path, FIELDS[field])
+    assert message in str(caught.value)
+
+
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=5).filter(any),
+    st.lists(st.integers(0, (1 << 32) - 1), min_size=1, max_size=50),
+)
+def test_each_packet_goes_where_its_longest_rule_says(weights: list[int], seen: list[int]) -> None:
+    import numpy as np
+
+    split = approximate(weights, 5, 6)
+    expected = [0] * len(weights)
+    for value in seen:
+        own = [rule for rule in split.rules if (value & 31) >> 5 - rule.length == rule.prefix]
+        expected[max(own, key=lambda rule: rule.length).target] += 1
+    assert sample.got(split, np.array(seen, np.uint64)) == expected
+    assert sample.got(split, np.arange(32, dtype=np.uint64)) == evaluate(
+        split.rules, 5, len(weights)
+    )
+
+
+def test_far_from_uniform_is_told_and_chance_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    words = ("apply", "nobridge", "a=3", "b=5", "c=8", "--width", "8", "--sample", str(path))
+    chance = random.Random(5)
+    path.write_text("".join(f"10.0.0.{chance.randrange(256)}\n" for _ in range(20_000)))
+    assert "uniform" not in CliRunner().invoke(command, words).stderr
+    # Every client an even address.
+    path.write_text("".join(f"10.0.0.{chance.randrange(128)}\n" for _ in range(20_000)))
+    told = CliRunner().invoke(command, words).stderr
+    split = approximate([3, 5, 8], 8)
+    for name, addresses in zip("abc", split.partition, strict=True):
+        assert f"{name} would get" in told
+        assert f"of 20000 packets, not {addresses / 256:.2%}" in told
+    assert "the lowest 8 bits of nw_src are far from uniform" in told
+    # A dozen packets say nothing.
+    path.write_text("10.0.0.1\n" * 3)
+    assert "uniform" not in CliRunner().invoke(command, words).stderr
