@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 BASE = (ROOT / "tests" / "config" / "base.yaml").read_text()
 
 
-@pytest.mark.parametrize("name", ["minimal.yaml", "dual-stack.yaml"])
+@pytest.mark.parametrize("name", ["minimal.yaml", "dual-stack.yaml", "switch.yaml"])
 def test_examples_run_as_they_stand(name: str) -> None:
     result = CliRunner().invoke(main, ["check", str(ROOT / "examples" / name)])
     assert result.exit_code == 0, result.output
@@ -44,6 +44,19 @@ def test_json(tmp_path: Path) -> None:
         ("web2", True),
     ]
     assert sum(m["share"] for m in service["members"]) == pytest.approx(1, abs=1e-5)
+
+
+def test_what_a_switch_splits() -> None:
+    words = ["check", str(ROOT / "examples" / "switch.yaml")]
+    lines = CliRunner().invoke(main, words).stdout.splitlines()
+    # Four rules allow 76 of 256 where 76.8 are asked for.
+    assert lines[-3:] == [
+        "SWITCH  BRIDGE               SPLIT  SERVICE  RULES  TARGET  PORT  SHARE",
+        "edge    tcp:10.0.1.254:6653  www    www          4  lb1     eth1  29.69%",
+        "edge    tcp:10.0.1.254:6653  www    www          4  lb2     eth2  70.31%",
+    ]
+    (split,) = json.loads(CliRunner().invoke(main, [*words, "-o", "json"]).stdout)["splits"]
+    assert [target["share"] for target in split["targets"]] == [76 / 256, 180 / 256]
 
 
 def test_errors_are_printed_all_and_the_status_is_2(tmp_path: Path) -> None:

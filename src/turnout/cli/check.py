@@ -9,6 +9,7 @@ import numpy as np
 
 from turnout import config, maglev
 from turnout.cli.output import output_option, print_json, table
+from turnout.switch import split_of
 
 
 @click.command()
@@ -32,8 +33,9 @@ def command(file: Path, output: str) -> None:
         _served(service, members[service.pool, service.table_size])
         for service in fleet.services.values()
     ]
+    splits = [_split(s, split) for s in fleet.switches.values() for split in s.splits]
     if output == "json":
-        print_json({"instances": list(fleet.instances), "services": services})
+        print_json({"instances": list(fleet.instances), "services": services, "splits": splits})
         return
     click.echo(
         table(
@@ -51,6 +53,25 @@ def command(file: Path, output: str) -> None:
         )
     )
     click.echo(f"announced by {', '.join(fleet.instances)}")
+    if splits:
+        click.echo()
+        click.echo(
+            table(
+                ("SWITCH", "BRIDGE", "SPLIT", "SERVICE", "RULES", "TARGET", "PORT", "SHARE"),
+                [
+                    (
+                        *(s[name] for name in ("switch", "bridge", "split")),
+                        s["service"] or "-",
+                        s["rules"],
+                        target["target"],
+                        target["port"],
+                        f"{target['share']:.2%}",
+                    )
+                    for s in splits
+                    for target in s["targets"]
+                ],
+            )
+        )
 
 
 def _served(service: config.Service, members: list[dict[str, Any]]) -> dict[str, Any]:
@@ -62,6 +83,25 @@ def _served(service: config.Service, members: list[dict[str, Any]]) -> dict[str,
         "pool": service.pool,
         "encapsulation": service.encapsulation,
         "members": members,
+    }
+
+
+def _split(switch: config.Switch, asked: config.SwitchSplit) -> dict[str, Any]:
+    made = split_of(asked)
+    return {
+        "switch": switch.name,
+        "bridge": switch.bridge,
+        "split": asked.name,
+        "service": asked.service,
+        "rules": len(made.rules),
+        "targets": [
+            {
+                "target": target.name,
+                "port": target.port,
+                "share": round(addresses / (1 << made.width), 6),
+            }
+            for target, addresses in zip(asked.targets, made.partition, strict=True)
+        ],
     }
 
 

@@ -5,7 +5,7 @@ from turnout.switch.bridge import Bridge, SwitchError
 from turnout.switch.field import FIELDS, Field
 from turnout.switch.installed import Change, Installed
 from turnout.switch.openflow import Flow
-from turnout.switch.wanted import kept_by, wanted
+from turnout.switch.wanted import kept_by, split_of, wanted
 
 __all__ = [
     "FIELDS",
@@ -19,5 +19,6 @@ __all__ = [
     "nft",
     "openflow",
     "sample",
+    "split_of",
     "wanted",
 ]

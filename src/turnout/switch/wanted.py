@@ -1,9 +1,15 @@
 """The flows of a switch, from the fleet file alone."""
 
-from turnout.config import Fleet, Switch
-from turnout.split import approximate
+from turnout.config import Fleet, Switch, SwitchSplit
+from turnout.split import Split, approximate
 from turnout.switch.field import FIELDS
 from turnout.switch.openflow import Flow, flows
+
+
+def split_of(asked: SwitchSplit) -> Split:
+    """The split that a switch is to make."""
+    weights = [target.weight for target in asked.targets]
+    return approximate(weights, asked.width, asked.rules, asked.norm)
 
 
 def wanted(fleet: Fleet, name: str) -> list[Flow]:
@@ -16,9 +22,7 @@ def wanted(fleet: Fleet, name: str) -> list[Flow]:
         flow
         for split in fleet.switches[name].splits
         for flow in flows(
-            approximate(
-                [target.weight for target in split.targets], split.width, split.rules, split.norm
-            ),
+            split_of(split),
             [target.port for target in split.targets],
             FIELDS[split.field],
             None if split.service is None else fleet.services[split.service],
