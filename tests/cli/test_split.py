@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from turnout.cli import check
 from turnout.cli.split import command
 from turnout.split import Rule, approximate, evaluate
 from turnout.switch import FIELDS, nft, openflow
+
+FLEET = Path(__file__).parents[2] / "examples" / "dual-stack.yaml"
 
 
 def run(*arguments: str) -> Result:
@@ -172,10 +175,90 @@ def test_what_is_wrong_in_a_file_is_said_with_its_line(
 
 
 def test_weights_come_from_one_place() -> None:
-    for arguments in ([], ["1:2", "--from", "-"], ["1:2", "--batch", "-"]):
+    fleet = ["--fleet", str(FLEET), "--pool", "web"]
+    for arguments in (
+        [],
+        ["1:2", "--from", "-"],
+        ["1:2", "--batch", "-"],
+        ["1:2", *fleet],
+        ["--from", "-", *fleet],
+        ["--batch", "-", *fleet],
+    ):
         result = run(*arguments)
         assert result.exit_code == 2
-        assert "expected one of WEIGHTS, --from and --batch" in result.stderr
+        assert "expected one of WEIGHTS, --from, --batch and --fleet" in result.stderr
+
+
+def test_of_a_fleet_one_pool_or_service_is_asked_for() -> None:
+    for arguments in (
+        ["--fleet", str(FLEET)],
+        ["--fleet", str(FLEET), "--pool", "web", "--service", "www"],
+        ["1:2", "--pool", "web"],
+        ["1:2", "--service", "www"],
+    ):
+        result = run(*arguments)
+        assert result.exit_code == 2
+        assert "expected --pool or --service with --fleet, and only with it" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (["--pool", "web"], ["web1=2", "web3=1"]),  # web2 drains
+        (["--pool", "dns"], ["dns1=1", "dns2=1"]),
+        (["--pool", "everything"], ["web1=2", "web3=1", "dns1=1", "dns2=1"]),
+        (["--service", "www"], ["lb1=1", "lb2=1"]),
+        (["--service", "sticky"], ["lb1=1", "lb2=1"]),
+    ],
+)
+def test_weights_of_a_fleet_are_those_of_the_command_line(
+    asked: list[str], words: list[str]
+) -> None:
+    for options in (["-o", "json"], ["--width", "8", "--rules", "3", "-o", "nft"]):
+        result = run("--fleet", str(FLEET), *asked, *options)
+        assert (result.exit_code, result.stdout) == (0, run(*words, *options).stdout)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (
+            ["--pool", "wed"],
+            "no pool is named 'wed': expected one of web, dns, everything\n",
+        ),
+        (
+            ["--service", "web"],
+            "no service is named 'web': expected one of www, www6, dns, sticky\n",
+        ),
+    ],
+)
+def test_a_pool_or_service_that_is_not_there_is_one_error(asked: list[str], message: str) -> None:
+    result = run("--fleet", str(FLEET), *asked)
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", message)
+
+
+def test_a_pool_in_which_all_drain_has_no_split(tmp_path: Path) -> None:
+    file = tmp_path / "turnout.yaml"
+    text = FLEET.read_text()
+    file.write_text(
+        text.replace("{dns1: {}, dns2: {}}", "{dns1: {drain: true}, dns2: {drain: true}}")
+    )
+    result = run("--fleet", str(file), "--pool", "dns")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "pool dns: every member drains: expected one that does not\n"
+
+
+def test_a_fleet_with_errors_is_refused_as_check_does(tmp_path: Path) -> None:
+    file = tmp_path / "turnout.yaml"
+    file.write_text(FLEET.read_text().replace("weight: 2", "weight: 0"))
+    said = CliRunner().invoke(check.command, [str(file)]).stderr.splitlines()
+    result = run("--fleet", str(file), "--pool", "web")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert len(result.stderr.splitlines()) == 2
+    assert result.stderr.splitlines() == said[:-1]  # the last line counts them
+    missing = run("--fleet", str(tmp_path / "none.yaml"), "--pool", "web")
+    assert missing.exit_code == 2
+    assert "none.yaml:1:1: cannot read: No such file" in missing.stderr
 
 
 def test_a_batch_answers_every_line_whatever_is_in_the_others() -> None:
