@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
 
 from turnout.cli import check
 from turnout.cli.split import command
-from turnout.split import Rule, approximate, evaluate
+from turnout.split import Rule, approximate, evaluate, listing
 from turnout.switch import FIELDS, nft, openflow
 
 FLEET = Path(__file__).parents[2] / "examples" / "dual-stack.yaml"
@@ -132,8 +134,8 @@ def test_weights_from_a_file_are_those_of_the_command_line(text: str, tmp_path: 
     said = run("a=3", "b=5", "c=11", "--width", "9", "--rules", "4", "-o", "json")
     (tmp_path / "weights").write_text(text)
     options = ["--width", "9", "--rules", "4", "-o", "json"]
-    for source, given in ((str(tmp_path / "weights"), None), ("-", text)):
-        result = CliRunner().invoke(command, ["--from", source, *options], input=given)
+    for source, typed in ((str(tmp_path / "weights"), None), ("-", text)):
+        result = CliRunner().invoke(command, ["--from", source, *options], input=typed)
         assert (result.exit_code, result.stdout) == (0, said.stdout)
 
 
@@ -338,3 +340,57 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     result = run("--from", str(tmp_path / "weights"))
     assert result.exit_code == 2
     assert "weights: byte 4: expected text in UTF-8" in result.stderr
+
+
+names = st.text(st.characters(exclude_categories=()), min_size=1, max_size=4)
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a\nb", "\x00", "\x1b[31m", "\u202e", "\u2028", "a\r"])
+def test_a_name_that_cannot_be_printed_is_refused(name: str) -> None:
+    message = f"{name!r}: expected a name of printable characters\n"
+    result = run(f"{name}=1", "b=2")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"weight 1: {message}"
+    document = json.dumps({name: 1, "b": 2})
+    result = CliRunner().invoke(command, ["--from", "-"], input=document)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"<stdin>: weights: {message}"
+    result = CliRunner().invoke(command, ["--batch", "-"], input=f'{{"weights": {document}}}')
+    assert result.exit_code == 2
+    assert json.loads(result.stdout) == {"line": 1, "refused": f"weights: {message[:-1]}"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('"a\nb",1\n', r"<stdin>:1: target: 'a\nb': expected a name of printable characters"),
+        ("a,1\n\x1b[31m,2\n", r"<stdin>:2: target: '\x1b[31m': expected a name of printable"),
+        (",1\n", "<stdin>:1: target: '': expected a name of printable characters"),
+        ('{"": 1}', "<stdin>: weights: '': expected a name of printable characters"),
+        ('{"weights": "a\\u0001=1"}', r"<stdin>: weight weights: 'a\x01=1': expected a number"),
+    ],
+)
+def test_a_name_in_a_file_is_refused_with_its_place(text: str, message: str) -> None:
+    result = CliRunner().invoke(command, ["--from", "-"], input=text)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+
+
+@given(names)
+def test_a_name_is_printed_as_it_is_or_refused_in_a_line(name: str) -> None:
+    document = json.dumps({name: 3, "other": 5})
+    for output in ("table", "csv", "json", "openflow", "nft"):
+        options = ["--from", "-", "--width", "4", "-o", output]
+        result = CliRunner().invoke(command, options, input=document)
+        if output in ("table", "csv", "json"):
+            assert result.exit_code == (0 if name.isprintable() else 2)
+        if result.exit_code:
+            assert (result.exit_code, result.stdout) == (2, "")
+            assert result.stderr[:-1].isprintable()
+            assert repr(name)[1:-1] in result.stderr
+        elif output in ("csv", "json"):
+            table = listing.read(result.stdout, output)
+            assert set(table.names) == {name, "other"}
+            assert evaluate(table.rules, 4, 2) in ([6, 10], [10, 6])
+        else:
+            assert name in result.stdout

@@ -42,7 +42,8 @@ def _port(name: str) -> str:
         if not 1 <= int(name) <= LAST_PORT:
             raise ValueError(f"target: port {name}: expected 1 to {LAST_PORT}")
         return name
-    # In quotes a name is never taken for one of the words of the language, as "all".
-    if not name.isprintable() or any(c in '"\\' for c in name):
+    # In quotes a name is never taken for one of the words of the language, as "all"; but a blank or
+    # a comma ends it even there.
+    if not name.isprintable() or any(c in '"\\ ,' for c in name):
         raise ValueError(f"target: {name!r}: expected the name or number of a port")
     return f'"{name}"'
