@@ -93,6 +93,7 @@ def test_as_few_vectors_as_rules(width: int, targets: int) -> None:
         ([(-8, 8)], "vectors: 0 with nothing below zero"),
         ([(8, 0), (0, 0)], r"vectors\[1\]: \(0, 0\): expected a power of two"),
         ([(6, 0)], r"vectors\[0\]: \(6, 0\): expected a power of two"),
+        ([(8.0, 0)], r"vectors\[0\]: \(8.0, 0\): expected a power of two"),
         ([(1 << 63,)], r"vectors\[0\]: .* up to 2\^62"),
         ([(8, 0), (-4, 2)], r"vectors\[1\]: \(-4, 2\): expected"),
         ([(8, 0, 0), (-4, 2, 2)], r"vectors\[1\]: \(-4, 2, 2\): expected"),
@@ -109,7 +110,7 @@ def test_as_few_vectors_as_rules(width: int, targets: int) -> None:
         ([(4, 0), *[(-1, 1)] * 5], "target 0 gives 5 in those of size 1: expected at most 4"),
     ],
 )
-def test_what_no_table_has_is_refused(vectors: list[Vector], message: str) -> None:
+def test_what_no_table_has_is_refused(vectors: list[Any], message: str) -> None:
     for call in (processed, realised):
         with pytest.raises(ValueError, match=message):
             call(vectors)

@@ -98,7 +98,12 @@ def _checked(vectors: Sequence[Vector]) -> Sequence[Vector]:
             )
         signed = sorted(x for x in vector if x)
         size = signed[-1] if signed else 0
-        if signed not in ([size], [-size, size]) or size.bit_count() != 1 or size >> MAX_WIDTH + 1:
+        if (
+            signed not in ([size], [-size, size])
+            or not isinstance(size, int)
+            or size.bit_count() != 1
+            or size >> MAX_WIDTH + 1
+        ):
             raise ValueError(
                 f"vectors[{place}]: {vector}: expected a power of two up to 2^{MAX_WIDTH} for a "
                 "target, the same below zero for another or for none, and else 0"
