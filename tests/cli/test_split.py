@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
 
+from turnout.cli import check
 from turnout.cli.split import command
-from turnout.split import Rule, approximate, evaluate
+from turnout.split import Rule, approximate, evaluate, listing
 from turnout.switch import FIELDS, nft, openflow
+
+FLEET = Path(__file__).parents[2] / "examples" / "dual-stack.yaml"
 
 
 def run(*arguments: str) -> Result:
@@ -129,8 +134,8 @@ def test_weights_from_a_file_are_those_of_the_command_line(text: str, tmp_path: 
     said = run("a=3", "b=5", "c=11", "--width", "9", "--rules", "4", "-o", "json")
     (tmp_path / "weights").write_text(text)
     options = ["--width", "9", "--rules", "4", "-o", "json"]
-    for source, given in ((str(tmp_path / "weights"), None), ("-", text)):
-        result = CliRunner().invoke(command, ["--from", source, *options], input=given)
+    for source, typed in ((str(tmp_path / "weights"), None), ("-", text)):
+        result = CliRunner().invoke(command, ["--from", source, *options], input=typed)
         assert (result.exit_code, result.stdout) == (0, said.stdout)
 
 
@@ -172,10 +177,90 @@ def test_what_is_wrong_in_a_file_is_said_with_its_line(
 
 
 def test_weights_come_from_one_place() -> None:
-    for arguments in ([], ["1:2", "--from", "-"], ["1:2", "--batch", "-"]):
+    fleet = ["--fleet", str(FLEET), "--pool", "web"]
+    for arguments in (
+        [],
+        ["1:2", "--from", "-"],
+        ["1:2", "--batch", "-"],
+        ["1:2", *fleet],
+        ["--from", "-", *fleet],
+        ["--batch", "-", *fleet],
+    ):
         result = run(*arguments)
         assert result.exit_code == 2
-        assert "expected one of WEIGHTS, --from and --batch" in result.stderr
+        assert "expected one of WEIGHTS, --from, --batch and --fleet" in result.stderr
+
+
+def test_of_a_fleet_one_pool_or_service_is_asked_for() -> None:
+    for arguments in (
+        ["--fleet", str(FLEET)],
+        ["--fleet", str(FLEET), "--pool", "web", "--service", "www"],
+        ["1:2", "--pool", "web"],
+        ["1:2", "--service", "www"],
+    ):
+        result = run(*arguments)
+        assert result.exit_code == 2
+        assert "expected --pool or --service with --fleet, and only with it" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (["--pool", "web"], ["web1=2", "web3=1"]),  # web2 drains
+        (["--pool", "dns"], ["dns1=1", "dns2=1"]),
+        (["--pool", "everything"], ["web1=2", "web3=1", "dns1=1", "dns2=1"]),
+        (["--service", "www"], ["lb1=1", "lb2=1"]),
+        (["--service", "sticky"], ["lb1=1", "lb2=1"]),
+    ],
+)
+def test_weights_of_a_fleet_are_those_of_the_command_line(
+    asked: list[str], words: list[str]
+) -> None:
+    for options in (["-o", "json"], ["--width", "8", "--rules", "3", "-o", "nft"]):
+        result = run("--fleet", str(FLEET), *asked, *options)
+        assert (result.exit_code, result.stdout) == (0, run(*words, *options).stdout)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (
+            ["--pool", "wed"],
+            "no pool is named 'wed': expected one of web, dns, everything\n",
+        ),
+        (
+            ["--service", "web"],
+            "no service is named 'web': expected one of www, www6, dns, sticky\n",
+        ),
+    ],
+)
+def test_a_pool_or_service_that_is_not_there_is_one_error(asked: list[str], message: str) -> None:
+    result = run("--fleet", str(FLEET), *asked)
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", message)
+
+
+def test_a_pool_in_which_all_drain_has_no_split(tmp_path: Path) -> None:
+    file = tmp_path / "turnout.yaml"
+    text = FLEET.read_text()
+    file.write_text(
+        text.replace("{dns1: {}, dns2: {}}", "{dns1: {drain: true}, dns2: {drain: true}}")
+    )
+    result = run("--fleet", str(file), "--pool", "dns")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "pool dns: every member drains: expected one that does not\n"
+
+
+def test_a_fleet_with_errors_is_refused_as_check_does(tmp_path: Path) -> None:
+    file = tmp_path / "turnout.yaml"
+    file.write_text(FLEET.read_text().replace("weight: 2", "weight: 0"))
+    said = CliRunner().invoke(check.command, [str(file)]).stderr.splitlines()
+    result = run("--fleet", str(file), "--pool", "web")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert len(result.stderr.splitlines()) == 2
+    assert result.stderr.splitlines() == said[:-1]  # the last line counts them
+    missing = run("--fleet", str(tmp_path / "none.yaml"), "--pool", "web")
+    assert missing.exit_code == 2
+    assert "none.yaml:1:1: cannot read: No such file" in missing.stderr
 
 
 def test_a_batch_answers_every_line_whatever_is_in_the_others() -> None:
@@ -256,3 +341,57 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     result = run("--from", str(tmp_path / "weights"))
     assert result.exit_code == 2
     assert "weights: byte 4: expected text in UTF-8" in result.stderr
+
+
+names = st.text(st.characters(exclude_categories=()), min_size=1, max_size=4)
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a\nb", "\x00", "\x1b[31m", "\u202e", "\u2028", "a\r"])
+def test_a_name_that_cannot_be_printed_is_refused(name: str) -> None:
+    message = f"{name!r}: expected a name of printable characters\n"
+    result = run(f"{name}=1", "b=2")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"weight 1: {message}"
+    document = json.dumps({name: 1, "b": 2})
+    result = CliRunner().invoke(command, ["--from", "-"], input=document)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"<stdin>: weights: {message}"
+    result = CliRunner().invoke(command, ["--batch", "-"], input=f'{{"weights": {document}}}')
+    assert result.exit_code == 2
+    assert json.loads(result.stdout) == {"line": 1, "refused": f"weights: {message[:-1]}"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('"a\nb",1\n', r"<stdin>:1: target: 'a\nb': expected a name of printable characters"),
+        ("a,1\n\x1b[31m,2\n", r"<stdin>:2: target: '\x1b[31m': expected a name of printable"),
+        (",1\n", "<stdin>:1: target: '': expected a name of printable characters"),
+        ('{"": 1}', "<stdin>: weights: '': expected a name of printable characters"),
+        ('{"weights": "a\\u0001=1"}', r"<stdin>: weight weights: 'a\x01=1': expected a number"),
+    ],
+)
+def test_a_name_in_a_file_is_refused_with_its_place(text: str, message: str) -> None:
+    result = CliRunner().invoke(command, ["--from", "-"], input=text)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+
+
+@given(names)
+def test_a_name_is_printed_as_it_is_or_refused_in_a_line(name: str) -> None:
+    document = json.dumps({name: 3, "other": 5})
+    for output in ("table", "csv", "json", "openflow", "nft"):
+        options = ["--from", "-", "--width", "4", "-o", output]
+        result = CliRunner().invoke(command, options, input=document)
+        if output in ("table", "csv", "json"):
+            assert result.exit_code == (0 if name.isprintable() else 2)
+        if result.exit_code:
+            assert (result.exit_code, result.stdout) == (2, "")
+            assert result.stderr[:-1].isprintable()
+            assert repr(name)[1:-1] in result.stderr
+        elif output in ("csv", "json"):
+            table = listing.read(result.stdout, output)
+            assert set(table.names) == {name, "other"}
+            assert evaluate(table.rules, 4, 2) in ([6, 10], [10, 6])
+        else:
+            assert name in result.stdout

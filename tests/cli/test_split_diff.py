@@ -158,6 +158,10 @@ def test_the_table_says_it_all(files: tuple[str, str]) -> None:
         (["1:2", "rule.json"], "rule.json: rules[0]: {'pattern': 7}: expected a pattern and a"),
         (["1:2", "broken.json"], "broken.json: line 1, column 2"),
         (["1:2", "bytes.csv"], "bytes.csv: byte 0: expected text in UTF-8"),
+        (["1:2", "name.csv"], r"name.csv:2: target: 'a\n1': expected a name of printable"),
+        (["1:2", "name.json"], r"name.json: rules[0]: target: '\ud800': expected a name of"),
+        (["1:2", "strings.json"], r"strings.json: rules[0]: '\x1b': expected a pattern and a"),
+        (["1:2", "a\x1b=1"], r"weight 1: 'a\x1b': expected a name of printable characters"),
         (["1:2"], "Missing argument 'NEW'"),
     ],
 )
@@ -177,6 +181,9 @@ def test_what_is_wrong_is_said_and_is_status_2(
         "list.json": "[1, 2]",
         "rule.json": '{"rules": [{"pattern": 7}]}',
         "broken.json": "{",
+        "name.csv": head + '*,"a\n1",1\n',
+        "name.json": '{"rules": [{"pattern": "*", "target": "\\ud800"}]}',
+        "strings.json": '{"rules": ["\\u001b"]}',
     }.items():
         Path(name).write_text(content)
     Path("bytes.csv").write_bytes(b"\xff")
@@ -184,6 +191,12 @@ def test_what_is_wrong_is_said_and_is_status_2(
     assert result.exit_code == 2
     assert message in result.stderr
     assert result.stdout == ""
+
+
+def test_weights_may_be_longer_than_the_name_of_a_file() -> None:
+    many = " ".join(f"target{n}=1" for n in range(64))
+    result = run("diff", many, f"{many} one=0", "-o", "json")
+    assert (result.exit_code, json.loads(result.stdout)["churn"]) == (0, 0)
 
 
 def test_both_words_are_a_command_and_weights_are_as_before() -> None:

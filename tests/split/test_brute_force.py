@@ -19,9 +19,11 @@ from turnout.split import (
     fewest,
     from_transactions,
     function,
+    signed_bits,
     to_transactions,
     two,
 )
+from turnout.split.two import least_around
 
 ALL = [(width, targets) for width in range(5) for targets in range(1, 5) if targets <= 1 << width]
 
@@ -115,9 +117,36 @@ def test_two_targets(width: int) -> None:
         assert len(two(c, whole - c)) == sizes[c]
         for budget in range(1, 6):
             found = two(c, whole - c, budget)
+            assert two(c, whole - c, budget, "ranges") == found
             assert len(found) <= budget
             got = evaluate(found, width, 2)[0] if width else c
             assert abs(got - c) == min(abs(d - c) for d, size in sizes.items() if size <= budget)
+
+
+def test_two_targets_where_truncation_is_not_best() -> None:
+    """75 = 64 + 16 - 4 - 1 begins with 80; nearer is 72."""
+    for method in ("floors", "ranges"):
+        assert evaluate(two(75, 53, 3, method), 7, 2) == [72, 56]
+
+
+@given(st.integers(1, 62).flatmap(lambda w: st.tuples(st.just(w), st.integers(1, 1 << w))))
+def test_both_ways_for_two_targets_of_any_width(case: tuple[int, int]) -> None:
+    width, c = case
+    for budget in range(1, 12):
+        floors, ranges = (two(c, (1 << width) - c, budget, m) for m in ("floors", "ranges"))
+        assert floors == ranges
+
+
+@given(st.integers(0, 1 << 12))
+def test_signed_bits_are_fewest_at_the_middle_of_each_range(c: int) -> None:
+    ranges = [*least_around(c, 12)]
+    assert len(ranges) <= 13
+    for y in ranges:
+        reach = y & -y
+        assert abs(y - c) < reach
+        around = [signed_bits.weight(z) for z in range(y - reach, y + reach + 1)]
+        assert min(around[1:-1]) == signed_bits.weight(y)
+        assert min(around) == signed_bits.weight(y) - 1
 
 
 @given(

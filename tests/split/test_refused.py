@@ -88,6 +88,8 @@ def test_names() -> None:
         fewest([1, 2], 4, ANY, 1)
     with pytest.raises(ValueError, match="method: 'any': expected 'bit_matcher'"):
         exact([8, 8], 4, ANY)
+    with pytest.raises(ValueError, match="method: 'any': expected 'floors' or 'ranges'"):
+        two(8, 8, 2, ANY)
     with pytest.raises(ValueError, match="max_error: -1: expected 0 or more"):
         fewest([1, 2], 4, "linf", -1)
     for error in (NAN, NAN * 0, ANY):

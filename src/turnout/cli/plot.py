@@ -28,6 +28,7 @@ class Shown(NamedTuple):
     rule: Rule
     pattern: str
     target: str
+    """Its name, printable."""
     share: float
     """Of all addresses: those that no longer rule takes."""
 
@@ -39,7 +40,7 @@ def split(found: Split, rules: Sequence[Shown]) -> Figure:
     most 100 points are searched for. What is not drawn is said.
     """
     drawn = rules[-MOST_RULES:]
-    labels = [f"{r.pattern}  {_printable(r.target)}  {r.share:.4%}" for r in drawn]
+    labels = [f"{r.pattern}  {r.target}  {r.share:.4%}" for r in drawn]
     letters = max(map(len, labels))
     trie_width = 3 + INCHES_A_LETTER * letters
     figure = Figure(
@@ -63,13 +64,6 @@ def save(figure: Figure, path: Path) -> None:
         # Who looks at the drawing may have the font that is missing here.
         warnings.filterwarnings("ignore", "Glyph .* missing")
         figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
-
-
-def _printable(name: str) -> str:
-    """Without what XML has no place for."""
-    return "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in name
-    )
 
 
 def _trie(axes: Axes, rules: Sequence[Shown], labels: Sequence[str], for_labels: float) -> None:

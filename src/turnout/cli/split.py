@@ -10,7 +10,9 @@ from typing import Any, BinaryIO
 
 import click
 
+from turnout.cli import fleet as fleet_file
 from turnout.cli.output import print_json, table
+from turnout.config import ConfigError
 from turnout.split import (
     NORMS,
     RELATIVE,
@@ -46,6 +48,22 @@ NEAR_ENOUGH = Fraction(1, 100)
     metavar="FILE",
     help="Answer many requests, each a line of JSON: weights, and width, rules, norm, max_error "
     "where wanted. An error in one is its answer.",
+)
+@click.option(
+    "--fleet",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Take the weights from a turnout.yaml, with --pool or --service.",
+)
+@click.option(
+    "--pool",
+    metavar="NAME",
+    help="With --fleet: split over this pool's members as they are weighted, the draining ones left out.",
+)
+@click.option(
+    "--service",
+    metavar="NAME",
+    help="With --fleet: split evenly over the instances that announce this service.",
 )
 @click.option(
     "--width",
@@ -95,6 +113,9 @@ def command(
     weights: tuple[str, ...],
     source: BinaryIO | None,
     batch: BinaryIO | None,
+    fleet: Path | None,
+    pool: str | None,
+    service: str | None,
     width: int | None,
     budget: int | None,
     norm: Norm,
@@ -109,8 +130,10 @@ def command(
     The longest prefix that matches wins. Without --rules and --max-error the split is as exact as
     the width allows. `turnout split diff` compares two splits.
     """
-    if (bool(weights), source is not None, batch is not None).count(True) != 1:
-        raise click.UsageError("expected one of WEIGHTS, --from and --batch")
+    if [bool(weights), *(s is not None for s in (source, batch, fleet))].count(True) != 1:
+        raise click.UsageError("expected one of WEIGHTS, --from, --batch and --fleet")
+    if [pool, service].count(None) != (2 if fleet is None else 1):
+        raise click.UsageError("expected --pool or --service with --fleet, and only with it")
     if batch is not None:
         if plot is not None:
             raise click.UsageError("--plot: expected without --batch")
@@ -119,6 +142,8 @@ def command(
         if source is not None:
             name = getattr(source, "name", "<stdin>")
             wanted = request.read(_utf8(source.read(), name), name)
+        elif fleet is not None:
+            wanted = fleet_file.weights(fleet, pool, service)
         else:
             wanted = request.parse(weights)
         if max_error is not None and (budget is not None or curve):
@@ -133,7 +158,7 @@ def command(
             flows = _for_switch(list(wanted), found, output, FIELDS[field])
         if plot is not None:
             _plot(plot, list(wanted), found)
-    except ValueError as error:
+    except (ConfigError, ValueError) as error:
         click.echo(str(error), err=True)
         sys.exit(2)
     if flows is not None:

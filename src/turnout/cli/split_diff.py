@@ -99,7 +99,7 @@ def command(
 
 
 def _side(argument: str) -> Side:
-    if argument == "-" or Path(argument).is_file():
+    if argument == "-" or _is_file(argument):
         with click.open_file(argument, "rb") as file:
             content = file.read()
         name = "<stdin>" if argument == "-" else argument
@@ -111,6 +111,13 @@ def _side(argument: str) -> Side:
         return Side(None, request.parse(argument.split()))
     except ValueError as error:
         raise ValueError(f"{argument!r}: neither a file nor weights: {error}") from None
+
+
+def _is_file(argument: str) -> bool:
+    try:
+        return Path(argument).is_file()
+    except OSError:  # weights may be longer than the name of a file can be
+        return False
 
 
 def _change(

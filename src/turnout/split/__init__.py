@@ -13,6 +13,7 @@ from turnout.split.steps import plan
 from turnout.split.transactions import Transaction, from_transactions, to_transactions
 from turnout.split.two import two
 from turnout.split.update import Update, front, least_churn, update
+from turnout.split.vectors import Vector, processed, realised, vector_set
 
 __all__ = [
     "NORMS",
@@ -25,6 +26,7 @@ __all__ = [
     "Split",
     "Transaction",
     "Update",
+    "Vector",
     "approximate",
     "box",
     "churn",
@@ -44,10 +46,13 @@ __all__ = [
     "over_defaults",
     "pack",
     "plan",
+    "processed",
+    "realised",
     "request",
     "signed_bits",
     "to_transactions",
     "two",
     "update",
+    "vector_set",
     "wcmp",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from turnout.split.evaluate import segments
 from turnout.split.model import MAX_WIDTH, Rule
-from turnout.split.request import loads
+from turnout.split.request import loads, named_well
 
 PRINTED = "rules as `turnout split -o csv` or `-o json` prints them"
 
@@ -45,6 +45,7 @@ def read(text: str, source: str) -> Listing:
                 f"{where}: pattern {pattern[:70]!r}: expected 0 and 1, then *, "
                 f"{min(width, MAX_WIDTH)} in all"
             )
+        named_well(name, f"{where}: target")
         target = places.setdefault(name, len(places))
         rules.append(Rule(int(prefix or "0", 2), len(prefix), target))
     try:
@@ -62,7 +63,7 @@ def _bits(pattern: str) -> str:
 def _of_csv(text: str, source: str) -> Iterator[tuple[str, str, str]]:
     """(pattern, target, where it stands)."""
     try:
-        rows = [*enumerate(csv.reader(text.splitlines()), 1)]
+        rows = [*enumerate(csv.reader(text.splitlines(keepends=True)), 1)]
     except csv.Error as error:
         raise ValueError(f"{source}: {error}: expected {PRINTED}") from None
     for line, row in rows:
@@ -84,4 +85,4 @@ def _of_json(document: Any, source: str) -> Iterator[tuple[str, str, str]]:
             case {"pattern": str(pattern), "target": str(target)}:
                 yield pattern, target, where
             case _:
-                raise ValueError(f"{where}: {str(rule)[:70]}: expected a pattern and a target")
+                raise ValueError(f"{where}: {repr(rule)[:70]}: expected a pattern and a target")

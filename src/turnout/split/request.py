@@ -24,6 +24,7 @@ def parse(words: Sequence[str]) -> dict[str, Fraction]:
             name, text = str(place), part
         elif not (equals and name):
             raise ValueError(f"weight {place + 1}: {part!r}: expected NAME=WEIGHT as in the others")
+        named_well(name, f"weight {place + 1}")
         if name in weights:
             raise ValueError(f"weight {place + 1}: {name!r} twice: expected each target once")
         weights[name] = number(text, f"weight {place + 1}")
@@ -41,7 +42,7 @@ def read(text: str, source: str) -> dict[str, Fraction]:
     try:
         rows = [
             (line, [cell.strip() for cell in row])
-            for line, row in enumerate(csv.reader(text.splitlines()), 1)
+            for line, row in enumerate(csv.reader(text.splitlines(keepends=True)), 1)
             if any(cell.strip() for cell in row)
         ]
     except csv.Error as error:
@@ -57,6 +58,7 @@ def read(text: str, source: str) -> dict[str, Fraction]:
             right = "target,weight" if columns > 1 else "one weight, as in the others"
             raise ValueError(f"{source}:{line}: {','.join(row)!r}: expected {right}")
         name = row[0] if columns == 2 else str(place)
+        named_well(name, f"{source}:{line}: target")
         if name in weights:
             raise ValueError(f"{source}:{line}: target {name!r} twice: expected each once")
         weights[name] = number(row[-1], f"{source}:{line}: weight")
@@ -104,7 +106,16 @@ def weights_of(value: Any, where: str) -> dict[str, Fraction]:
             named = value
         case _:
             raise ValueError(f"{where}weights: {value!r}: expected an object, a list or text")
+    for name in named:
+        named_well(name, f"{where}weights")
     return {name: number(str(weight), f"{where}weight {name}") for name, weight in named.items()}
+
+
+def named_well(name: str, what: str) -> None:
+    """Raises ValueError that begins with `what` for a name that would be nothing to see, break a line
+    or fool a terminal, or that cannot be printed at all."""
+    if not (name and name.isprintable()):
+        raise ValueError(f"{what}: {_shown(name)}: expected a name of printable characters")
 
 
 def number(text: str, what: str) -> Fraction:
@@ -117,10 +128,13 @@ def number(text: str, what: str) -> Fraction:
             raise ValueError
         return Fraction(digits) / percent
     except (ValueError, ZeroDivisionError):
-        shown = text if len(text) <= 40 else text[:37] + "..."
         raise ValueError(
-            f"{what}: {shown!r}: expected a number of 0 or more, as 3, 0.3 or 1/3"
+            f"{what}: {_shown(text)}: expected a number of 0 or more, as 3, 0.3 or 1/3"
         ) from None
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
 def share(error: Fraction, norm: Norm, width: int) -> Fraction:
