@@ -395,3 +395,23 @@ def test_a_name_is_printed_as_it_is_or_refused_in_a_line(name: str) -> None:
             assert evaluate(table.rules, 4, 2) in ([6, 10], [10, 6])
         else:
             assert name in result.stdout
+
+
+def test_a_sample_that_is_far_from_uniform_is_told_beside_the_answer(tmp_path: Path) -> None:
+    sample = tmp_path / "seen.csv"
+    sample.write_text("client\n" + "".join(f"10.0.0.{2 * n}\n" for n in range(128)) * 20)
+    words = ("1:1", "--width", "8", "-o", "csv")
+    plain, told = run(*words), run(*words, "--sample", str(sample))
+    assert told.stdout == plain.stdout
+    assert plain.stderr == ""
+    # Half of the addresses, by the highest of the 8 bits: that is fair. By the lowest it is not.
+    assert told.stderr == ""
+    one = run("1:1", "--width", "1", "--sample", str(sample))
+    assert one.stderr.splitlines() == [
+        f"{sample}: 0 would get 100.00% of 2560 packets, not 50.00%",
+        f"{sample}: 1 would get 0.00% of 2560 packets, not 50.00%",
+        f"{sample}: the lowest bit of nw_src is far from uniform: expected another field, or a hash",
+    ]
+    missing = run("1:1", "--sample", str(tmp_path / "none"))
+    assert (missing.exit_code, missing.stdout) == (2, "")
+    assert str(tmp_path / "none") in missing.stderr

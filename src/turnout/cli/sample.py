@@ -21,6 +21,7 @@ def warnings(split: Split, names: Sequence[str], field: Field, path: Path) -> li
         for target in sample.far(split, counts)
     ]
     if lines:
-        bits = f"the lowest {split.width} bits of {field.name}"
-        lines.append(f"{path}: {bits} are far from uniform: expected another field, or a hash")
+        bits = "bit of" if split.width == 1 else f"{split.width} bits of"
+        are = f"{field.name} {'is' if split.width == 1 else 'are'} far from uniform"
+        lines.append(f"{path}: the lowest {bits} {are}: expected another field, or a hash")
     return lines

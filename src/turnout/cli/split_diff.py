@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from turnout.cli.output import output_option, print_json, table
-from turnout.cli.split import pattern, percent, split_for
+from turnout.cli.splits import pattern, percent, split_for
 from turnout.split import (
     Rule,
     Update,

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from turnout import config
 from turnout.cli.output import output_option, print_json, table
 from turnout.cli.sample import warnings
-from turnout.cli.split import split_for
+from turnout.cli.splits import split_for
 from turnout.split import NORMS, Norm, request
 from turnout.switch import FIELDS, Bridge, Flow, SwitchError, openflow, wanted
 
@@ -51,6 +51,7 @@ def command() -> None:
 @click.option(
     "--sample",
     type=click.Path(path_type=Path),
+    metavar="FILE",
     help="Packets that were seen (pcap, pcapng, or a value of the field a line): warn where the "
     "targets would get other shares of them.",
 )
