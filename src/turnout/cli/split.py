@@ -12,10 +12,9 @@ from turnout.cli import fleet as fleet_file
 from turnout.cli.output import print_json, table
 from turnout.cli.sample import warnings
 from turnout.cli.split_batch import answered
-from turnout.cli.splits import document, pattern, rules_of, split_for, text, utf8
+from turnout.cli.splits import asked_for, document, pattern, rules_of, split_options, text, utf8
 from turnout.config import ConfigError
 from turnout.split import (
-    NORMS,
     Norm,
     Split,
     approximate,
@@ -56,27 +55,7 @@ from turnout.switch import FIELDS, Field, nft, openflow
     metavar="NAME",
     help="With --fleet: split evenly over the instances that announce this service.",
 )
-@click.option(
-    "--width",
-    type=int,
-    help="Bits of an address.  [default: the fewest with an error below 1 %]",
-)
-@click.option(
-    "--rules", "budget", type=int, help="Rules there may be, the match-all rule included."
-)
-@click.option(
-    "--norm",
-    type=click.Choice(NORMS),
-    default="linf",
-    show_default=True,
-    help="What is to be small: the largest error, the largest excess, each of them also as a share "
-    "of what was asked for (rel), or the sum of the errors.",
-)
-@click.option(
-    "--max-error",
-    help="Instead of --rules: as few rules as an error of so much allows (1%, 0.01), as a share of "
-    "all addresses, for the relative norms of what was asked for.",
-)
+@split_options
 @click.option("--curve", is_flag=True, help="Print the error for 1, 2, ... rules.")
 @click.option(
     "-o",
@@ -146,10 +125,9 @@ def command(
             wanted = fleet_file.weights(fleet, pool, service)
         else:
             wanted = request.parse(weights)
-        if max_error is not None and (budget is not None or curve):
-            raise ValueError("--max-error: expected without --rules and --curve")
-        limit = None if max_error is None else request.number(max_error, "--max-error")
-        found = split_for(list(wanted.values()), width, budget, norm, limit)
+        if curve and max_error is not None:
+            raise ValueError("--max-error: expected without --curve")
+        found = asked_for(wanted, width, budget, norm, max_error)
         points = _curve(list(wanted.values()), found.width, norm) if curve else []
         flows = None
         if output in ("openflow", "nft"):

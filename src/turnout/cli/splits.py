@@ -1,8 +1,10 @@
 """What the commands on splits share: which split is meant, and how one is shown."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
+
+import click
 
 from turnout.cli.output import table
 from turnout.split import (
@@ -22,6 +24,52 @@ from turnout.split import (
 
 WIDEST = 32
 NEAR_ENOUGH = Fraction(1, 100)
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def split_options(command: Command) -> Command:
+    """What may be asked of a split beside its weights: width, budget, norm, max_error."""
+    for option in (
+        click.option(
+            "--max-error",
+            help="Instead of --rules: as few rules as an error of so much allows (1%, 0.01), as a "
+            "share of all addresses, for the relative norms of what was asked for.",
+        ),
+        click.option(
+            "--norm",
+            type=click.Choice(NORMS),
+            default="linf",
+            show_default=True,
+            help="What is to be small: the largest error, the largest excess, each of them also as "
+            "a share of what was asked for (rel), or the sum of the errors.",
+        ),
+        click.option(
+            "--rules", "budget", type=int, help="Rules there may be, the match-all rule included."
+        ),
+        click.option(
+            "--width",
+            type=int,
+            help="Bits of an address.  [default: the fewest with an error below 1 %]",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def asked_for(
+    weights: dict[str, Fraction],
+    width: int | None,
+    budget: int | None,
+    norm: Norm,
+    max_error: str | None,
+) -> Split:
+    """The split that `split_options` ask for. Raises ValueError as `split_for` does."""
+    if max_error is not None and budget is not None:
+        raise ValueError("--max-error: expected without --rules")
+    limit = None if max_error is None else request.number(max_error, "--max-error")
+    return split_for(list(weights.values()), width, budget, norm, limit)
 
 
 def utf8(text: bytes, source: str) -> str:

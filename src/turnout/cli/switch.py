@@ -11,8 +11,8 @@ from click.core import ParameterSource
 from turnout import config
 from turnout.cli.output import output_option, print_json, table
 from turnout.cli.sample import warnings
-from turnout.cli.splits import split_for
-from turnout.split import NORMS, Norm, request
+from turnout.cli.splits import asked_for, split_options
+from turnout.split import Norm, request
 from turnout.switch import FIELDS, Bridge, Flow, SwitchError, openflow, wanted
 
 
@@ -33,14 +33,7 @@ def command() -> None:
     type=click.Path(path_type=Path),
     help="Instead of weights: the switches of a fleet file, all or those named.",
 )
-@click.option(
-    "--width", type=int, help="Bits of the field.  [default: the fewest with an error below 1 %]"
-)
-@click.option(
-    "--rules", "budget", type=int, help="Rules there may be, the match-all rule included."
-)
-@click.option("--norm", type=click.Choice(NORMS), default="linf", show_default=True)
-@click.option("--max-error", help="Instead of --rules: as few as an error of so much allows.")
+@split_options
 @click.option(
     "--field",
     type=click.Choice([*FIELDS]),
@@ -81,11 +74,8 @@ def apply(
         raise click.UsageError("expected BRIDGE WEIGHTS..., or --fleet")
     bridge, *weighed = words
     try:
-        if max_error is not None and budget is not None:
-            raise ValueError("--max-error: expected without --rules")
-        limit = None if max_error is None else request.number(max_error, "--max-error")
         weights = request.parse(weighed)
-        split = split_for(list(weights.values()), width, budget, norm, limit)
+        split = asked_for(weights, width, budget, norm, max_error)
         flows = openflow.flows(split, openflow.ports(list(weights)), FIELDS[field])
         said = warnings(split, list(weights), FIELDS[field], sample) if sample else []
     except (ValueError, OSError) as error:
