@@ -17,7 +17,7 @@ struct box {
 	uint64_t *low, *high;
 	size_t count;
 	uint64_t *values;
-	uint64_t *keys; /* room for `count` */
+	uint64_t *keys, *room; /* for `count` each */
 };
 
 /* What is known of a box at one level. */
@@ -62,10 +62,13 @@ static void lift(struct box *box, const uint64_t *odd, size_t number)
 	for (size_t i = 0; i < box->count; i++)
 		if (odd[i] & 1)
 			box->keys[odds++] = reversed(box->values[i]);
-	cut = cut_keys(box->keys, odds, number);
-	for (size_t i = box->count; i--;)
-		if (odd[i] & 1)
-			box->values[i] += after(&cut, reversed(box->values[i]));
+	cut = cut_keys(box->keys, odds, number, box->room);
+	odds = 0;
+	for (size_t i = 0; i < box->count; i++)
+		if (odd[i] & 1) {
+			box->values[i] += is_last(cut, box->keys[odds], odds);
+			odds++;
+		}
 }
 
 /* Who must have one more is later in the order of the bits. */
@@ -119,10 +122,11 @@ static void mirror(struct box *box, uint64_t spare)
 
 int turnout_cheapest(uint64_t *low, uint64_t *high, size_t count, uint32_t width, uint64_t *values)
 {
-	struct box box = {low, high, count, values, malloc((count + 1) * sizeof(uint64_t))};
+	uint64_t *keys = malloc(2 * (count + 1) * sizeof(*keys));
+	struct box box = {low, high, count, values, keys, keys + count + 1};
 	uint32_t level = 0;
 
-	if (!box.keys)
+	if (!keys)
 		return NO_MEMORY;
 	for (;; level++) {
 		uint64_t want = 1ull << (width - level), half = want >> 1;
@@ -132,7 +136,7 @@ int turnout_cheapest(uint64_t *low, uint64_t *high, size_t count, uint32_t width
 								     : FOUND;
 
 		if (found != FOUND) {
-			free(box.keys);
+			free(keys);
 			return found;
 		}
 		if (s.widest <= 1) {
@@ -154,7 +158,7 @@ int turnout_cheapest(uint64_t *low, uint64_t *high, size_t count, uint32_t width
 			high[i] >>= 1;
 		}
 	}
-	free(box.keys);
+	free(keys);
 	for (size_t i = 0; i < count; i++)
 		values[i] <<= level;
 	return FOUND;
