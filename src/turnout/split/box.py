@@ -9,8 +9,8 @@ import numpy as np
 
 from turnout.split import lifting
 from turnout.split.exact import NO_LIMIT, needed, rules_of
-from turnout.split.layers import Ints, Layers
-from turnout.split.model import Rule, checked_targets, checked_width
+from turnout.split.layers import Layers
+from turnout.split.model import Ints, Rule, checked_targets, checked_width
 
 
 def box(low: Sequence[int], high: Sequence[int], width: int) -> list[Rule] | None:
@@ -34,7 +34,7 @@ def box(low: Sequence[int], high: Sequence[int], width: int) -> list[Rule] | Non
     # No target has more than all addresses.
     ends = np.array(low, np.int64), np.array([min(top, whole) for top in high], np.int64)
     found = Boxes(width).cheapest(*ends)
-    return None if found is None else rules_of(found.view(np.uint64), width)
+    return None if found is None else rules_of(found, width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Boxes:
     def _rules(self, found: Ints | None) -> int:
         if found is None:
             return self.limit + 1
-        return needed(found.view(np.uint64), self.width, self.limit)
+        return needed(found, self.width, self.limit)
 
     def _bound(self, paths: Layers) -> int:
         return max((paths.bound(prices) for prices in self.prices), default=0)

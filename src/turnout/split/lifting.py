@@ -2,11 +2,9 @@
 ("Optimal Weighted Load Balancing in TCAMs", sections IV and V)."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from turnout.core import library
-
-Ints = NDArray[np.int64]
+from turnout.split.model import Ints
 
 
 class UnsolvedError(Exception):
