@@ -3,7 +3,6 @@
 
 import numpy as np
 
-from turnout.split.exact import needed
 from turnout.split.lifting import cheapest
 from turnout.split.model import Ints, Shares, Wide
 
@@ -21,9 +20,7 @@ def narrowest(wanted: Shares, width: int, limit: int, above_only: bool) -> Ints:
         """One of at most `limit` rules, in units of 2^level."""
         low = np.zeros_like(low) if above_only else np.maximum(low, 0)
         found = cheapest(low, np.minimum(high, 1 << width - level), width - level)
-        if found is None or needed(found, width - level, limit) > limit:
-            return None
-        return found << level
+        return None if found is None or found[1] > limit else found[0] << level
 
     whole, rest = wanted.divided
     fraction = rest > 0
