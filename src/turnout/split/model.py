@@ -67,7 +67,7 @@ class Shares(Sequence[Fraction]):
         return whole.astype(np.int64), rest
 
     def __len__(self) -> int:
-        return len(self.parts)
+        return len(self.weights)
 
     @overload
     def __getitem__(self, at: int) -> Fraction: ...

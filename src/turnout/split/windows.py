@@ -1,8 +1,11 @@
 """The narrowest windows of one size around the targets that a number of rules can meet
 ("Optimal Weighted Load Balancing in TCAMs", section V: the search over the error)."""
 
+from math import sqrt
+
 import numpy as np
 
+from turnout.split.exact import NO_LIMIT
 from turnout.split.lifting import cheapest
 from turnout.split.model import Ints, Shares, Wide
 
@@ -16,33 +19,32 @@ def narrowest(wanted: Shares, width: int, limit: int, above_only: bool) -> Ints:
     windows in units of 2^h; after that E matters only where an end crosses a multiple of 2^h.
     """
 
-    def partition(level: int, low: Ints, high: Ints) -> Ints | None:
-        """One of at most `limit` rules, in units of 2^level."""
+    def partition(level: int, low: Ints, high: Ints) -> tuple[Ints, int]:
+        """In units of 2^level, and its number of rules; of more than any table has for none."""
         low = np.zeros_like(low) if above_only else np.maximum(low, 0)
         found = cheapest(low, np.minimum(high, 1 << width - level), width - level)
-        return None if found is None or found[1] > limit else found[0] << level
+        return (low, NO_LIMIT + 1) if found is None else (found[0] << level, found[1])
 
     whole, rest = wanted.divided
     fraction = rest > 0
 
-    def at_power(level: int) -> Ints | None:
+    def at_power(level: int) -> tuple[Ints, int]:
         """With an E of 2^level."""
         floor = whole >> level
         between = fraction | (floor << level < whole)
         return partition(level, floor - 1 + between, floor + 1)
 
-    below, level, best = -1, width, None
+    # At 2^width, everything may go to one target.
+    below, level, best, few, many = -1, width, None, 1, NO_LIMIT + 1
     while level - below > 1:
         middle = (below + level) // 2
-        found = at_power(middle)
-        if found is None:
-            below = middle
+        found, rules = at_power(middle)
+        if rules > limit:
+            below, many = middle, rules
         else:
-            best, level = found, middle
+            level, best, few = middle, found, rules
     if best is None:
-        # At 2^width, everything may go to one target: one rule.
-        best = at_power(width)
-        assert best is not None
+        best, few = at_power(width)
     unit, base = max(level - 1, 0), min(level, 1)
     floor = whole >> unit
     over, under = _to_multiples(wanted, unit)
@@ -51,15 +53,26 @@ def narrowest(wanted: Shares, width: int, limit: int, above_only: bool) -> Ints:
     if not above_only:
         candidates = np.concatenate((candidates, over[floor >= base]))
     candidates = np.append(candidates, 0)
+    reach = 0.5
     while len(candidates):
         half = len(candidates) // 2
-        middle = np.partition(candidates, half)[half]
-        found = partition(unit, floor - base + (over > middle), floor + base + (under <= middle))
-        if found is None:
-            candidates = candidates[candidates > middle]
+        at = half if many > NO_LIMIT else _guess(len(candidates), many - limit, many - few, reach)
+        more = np.partition(candidates, at)[at]
+        found, rules = partition(unit, floor - base + (over > more), floor + base + (under <= more))
+        if rules > limit:
+            candidates, many = candidates[candidates > more], rules
         else:
-            best, candidates = found, candidates[candidates < middle]
+            candidates, best, few = candidates[candidates < more], found, rules
+        if at != half and (rules > limit) == (at < half):
+            reach *= 2
     return best
+
+
+def _guess(count: int, saved: int, saving: int, reach: float) -> int:
+    """Of candidates that save about equally many rules each, which to try: from where `saved` of
+    `saving` rules should be reached a bit towards the middle, so that few are left if it is there."""
+    half, expected, off = count // 2, count * saved / saving, reach * sqrt(count)
+    return int(min(expected + off, half) if expected < half else max(expected - off, half))
 
 
 def _to_multiples(wanted: Shares, level: int) -> tuple[Wide, Wide]:
