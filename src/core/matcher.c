@@ -81,13 +81,12 @@ static int64_t match(struct alive *alive, uint32_t width, uint64_t limit, uint32
 			alive->values[at] = key >> 1 >> level;
 			if (!lengths)
 				continue;
-			if (receives) {
-				lengths[up] = width - level;
-				takers[up++] = alive->places[at];
-			} else {
-				givers[down++] = alive->places[at];
-			}
+			takers[up] = givers[down] = alive->places[at];
+			up += receives;
+			down += !receives;
 		}
+		for (size_t i = 0; lengths && i < odds / 2; i++)
+			lengths[done + i] = width - level;
 		done += odds / 2;
 	}
 	if (done >= limit)
