@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selection by the bytes from the most significant on: linear whatever the keys are. */
+/* Selection by digits from the most significant on: linear whatever the keys are. */
 #include "bits.h"
 
+/* Few digits, so that one pass over random keys leaves few and the tally is small. */
+#define DIGIT 6
 #define FEW 24
 
 uint64_t reversed(uint64_t value)
@@ -12,40 +14,49 @@ uint64_t reversed(uint64_t value)
 	return __builtin_bswap64(value);
 }
 
-/* Few enough to sort, the largest first. */
-static struct cut cut_few(uint64_t *keys, size_t count, size_t take)
+/* The largest first. */
+static void sort_few(const uint64_t *keys, size_t count, uint64_t *sorted)
 {
-	size_t ties = 0;
-
-	for (size_t i = 1; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		uint64_t key = keys[i];
 		size_t at = i;
 
-		for (; at && keys[at - 1] < key; at--)
-			keys[at] = keys[at - 1];
-		keys[at] = key;
+		for (; at && sorted[at - 1] < key; at--)
+			sorted[at] = sorted[at - 1];
+		sorted[at] = key;
 	}
-	for (size_t i = take; i && keys[i - 1] == keys[take - 1]; i--)
-		ties++;
-	return (struct cut){keys[take - 1], ties};
 }
 
-struct cut cut_keys(uint64_t *keys, size_t count, size_t take)
+struct cut cut_keys(const uint64_t *keys, size_t count, size_t take, uint64_t *room)
 {
-	for (int shift = 56; shift >= 0 && count > FEW; shift -= 8) {
-		size_t tally[256] = {0};
-		size_t kept = 0;
-		unsigned int byte = 255;
+	const uint64_t *left = keys;
+	size_t lefts = count;
+	struct cut cut = {.first = count};
 
-		for (size_t i = 0; i < count; i++)
-			tally[keys[i] >> shift & 255]++;
-		for (; tally[byte] < take; byte--)
-			take -= tally[byte];
-		for (size_t i = 0; i < count; i++)
-			if ((keys[i] >> shift & 255) == byte)
-				keys[kept++] = keys[i];
-		count = kept;
+	for (int bits = 0; bits < 64 && lefts > FEW; bits += DIGIT) {
+		size_t tally[1 << DIGIT] = {0};
+		size_t kept = 0;
+		unsigned int digit = (1 << DIGIT) - 1;
+
+		for (size_t i = 0; i < lefts; i++)
+			tally[left[i] << bits >> (64 - DIGIT)]++;
+		for (; tally[digit] < take; digit--)
+			take -= tally[digit];
+		for (size_t i = 0; i < lefts; i++)
+			if (left[i] << bits >> (64 - DIGIT) == digit)
+				room[kept++] = left[i];
+		left = room;
+		lefts = kept;
 	}
 	/* What is still many is all equal. */
-	return count > FEW ? (struct cut){keys[0], take} : cut_few(keys, count, take);
+	if (lefts <= FEW) {
+		sort_few(left, lefts, room);
+		left = room;
+	}
+	cut.key = left[take - 1];
+	for (; *left > cut.key; left++)
+		take--;
+	while (take)
+		take -= keys[--cut.first] == cut.key;
+	return cut;
 }

@@ -6,27 +6,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Keys above `key` are among the last in order, and `ties` of those equal to it. */
+/* Keys above `key` are among the last in order, and those equal to it from the place `first` on. */
 struct cut {
 	uint64_t key;
-	size_t ties;
+	size_t first;
 };
 
 /* The bits of `value` in reverse: as numbers, these compare as the bits do. */
 uint64_t reversed(uint64_t value);
 
-/* Where the last `take` of `count` keys begin; 1 <= take <= count. The keys are overwritten. */
-struct cut cut_keys(uint64_t *keys, size_t count, size_t take);
+/* Where the last `take` of `count` keys begin; 1 <= take <= count. Keys are of values below 2^63;
+ * of equal ones, those that stand last are last. There is room for as many. */
+struct cut cut_keys(const uint64_t *keys, size_t count, size_t take, uint64_t *room);
 
-/* Whether a key is among the last; asked once for each key, the last first, since it uses up the
- * ties: of equal keys, those that stand last are last. */
-static inline int after(struct cut *cut, uint64_t key)
+static inline int is_last(struct cut cut, uint64_t key, size_t at)
 {
 	/* Without a branch: of random keys, none would be foreseen. */
-	int tie = (key == cut->key) & (cut->ties > 0);
-
-	cut->ties -= tie;
-	return (key > cut->key) | tie;
+	return key + (at >= cut.first) > cut.key;
 }
 
 #endif

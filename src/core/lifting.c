@@ -4,11 +4,12 @@
  * Balancing in TCAMs", sections IV and V).
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "bits.h"
 #include "turnout_core.h"
 
-enum { FOUND = 0, NONE = 1, UNSOLVED = 2, NO_MEMORY = -1 };
+enum { NO_MEMORY = -1, NO_PARTITION = -2, UNSOLVED = -3 };
 
 /* The sum of 2^31 values below 2^62 is more than 64 bits. */
 typedef unsigned __int128 sum_t;
@@ -17,7 +18,7 @@ struct box {
 	uint64_t *low, *high;
 	size_t count;
 	uint64_t *values;
-	uint64_t *keys; /* room for `count` */
+	uint64_t *keys, *room; /* for `count` each */
 };
 
 /* What is known of a box at one level. */
@@ -59,13 +60,17 @@ static void lift(struct box *box, const uint64_t *odd, size_t number)
 
 	if (!number)
 		return;
-	for (size_t i = 0; i < box->count; i++)
-		if (odd[i] & 1)
-			box->keys[odds++] = reversed(box->values[i]);
-	cut = cut_keys(box->keys, odds, number);
-	for (size_t i = box->count; i--;)
-		if (odd[i] & 1)
-			box->values[i] += after(&cut, reversed(box->values[i]));
+	/* Without branches: of random bits, none would be foreseen. */
+	for (size_t i = 0; i < box->count; i++) {
+		box->keys[odds] = reversed(box->values[i]);
+		odds += odd[i] & 1;
+	}
+	cut = cut_keys(box->keys, odds, number, box->room);
+	odds = 0;
+	for (size_t i = 0; i < box->count; i++) {
+		box->values[i] += odd[i] & is_last(cut, box->keys[odds], odds);
+		odds += odd[i] & 1;
+	}
 }
 
 /* Who must have one more is later in the order of the bits. */
@@ -117,45 +122,69 @@ static void mirror(struct box *box, uint64_t spare)
 	}
 }
 
-int turnout_cheapest(uint64_t *low, uint64_t *high, size_t count, uint32_t width, uint64_t *values)
+/* The level whose windows gave the values, which are in its units; below 0 what is in their stead.
+ */
+static int solve(struct box *box, uint32_t width)
 {
-	struct box box = {low, high, count, values, malloc((count + 1) * sizeof(uint64_t))};
-	uint32_t level = 0;
-
-	if (!box.keys)
-		return NO_MEMORY;
-	for (;; level++) {
+	for (uint32_t level = 0;; level++) {
 		uint64_t want = 1ull << (width - level), half = want >> 1;
-		struct sums s = sums_of(&box);
-		int found = s.empty || s.low > want || want > s.high ? NONE
-			    : s.widest > 1 && s.fixed_odd	     ? UNSOLVED
-								     : FOUND;
+		struct sums s = sums_of(box);
 
-		if (found != FOUND) {
-			free(box.keys);
-			return found;
-		}
+		if (s.empty || s.low > want || want > s.high)
+			return NO_PARTITION;
 		if (s.widest <= 1) {
-			unit_ranges(&box, want - s.low);
-			break;
+			unit_ranges(box, want - s.low);
+			return level;
 		}
+		if (s.fixed_odd)
+			return UNSOLVED;
 		if (s.down < half) {
-			saturate(&box, half - s.down);
-			break;
+			saturate(box, half - s.down);
+			return level;
 		}
 		if (s.up > half) {
-			mirror(&box, s.up - half);
-			break;
+			mirror(box, s.up - half);
+			return level;
 		}
 		/* Even windows: a partition without transactions of this level is among the best.
 		 */
-		for (size_t i = 0; i < count; i++) {
-			low[i] = above(low[i]);
-			high[i] >>= 1;
+		for (size_t i = 0; i < box->count; i++) {
+			box->low[i] = above(box->low[i]);
+			box->high[i] >>= 1;
 		}
 	}
-	free(box.keys);
-	for (size_t i = 0; i < count; i++)
-		values[i] <<= level;
-	return FOUND;
+}
+
+int64_t turnout_cheapest(const uint64_t *low, const uint64_t *high, size_t count, uint32_t width,
+			 uint64_t *values)
+{
+	size_t bytes = (count + 1) * sizeof(*values);
+	uint64_t *room = malloc(4 * bytes);
+	int64_t rules = NO_MEMORY;
+
+	if (room) {
+		struct box box = {
+			.low = room,
+			.high = room + count + 1,
+			.count = count,
+			.values = values,
+			.keys = room + 2 * (count + 1),
+			.room = room + 3 * (count + 1),
+		};
+		int level;
+
+		memcpy(box.low, low, count * sizeof(*low));
+		memcpy(box.high, high, count * sizeof(*high));
+		level = solve(&box, width);
+		rules = level;
+		if (level >= 0) {
+			memcpy(room, values, count * sizeof(*values));
+			rules = turnout_match(room, count, width - level, UINT64_MAX, NULL, NULL,
+					      NULL);
+			for (size_t i = 0; i < count; i++)
+				values[i] <<= level;
+		}
+	}
+	free(room);
+	return rules;
 }

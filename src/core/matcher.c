@@ -4,39 +4,55 @@
  * to the other half; those receive whose remaining bits are later in order.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "bits.h"
 #include "turnout_core.h"
 
-/* Values that are not 0, and whose they are. */
+/* Values that are not 0, their bits in reverse, and whose they are. */
 struct alive {
 	uint64_t *values;
 	uint32_t *places;
 	size_t count;
-	/* Of this level: which of them are odd, the keys of those, and a copy to select in. */
+	/* Of this level: which of them are odd, the keys of those, and room to select in. */
 	uint32_t *odd;
-	uint64_t *keys, *selected;
+	uint64_t *keys, *room;
 };
 
-/* Shifts all values and notes the odd ones, with their keys; returns how many they are. */
-static size_t halve(struct alive *alive)
+/* Drops those without a bit from `level` on. */
+static void bury(struct alive *alive, uint32_t level)
 {
-	size_t kept = 0, odds = 0;
+	size_t kept = 0;
 
 	for (size_t i = 0; i < alive->count; i++) {
 		uint64_t value = alive->values[i];
 
-		alive->values[kept] = value >> 1;
+		alive->values[kept] = value;
 		alive->places[kept] = alive->places[i];
-		alive->odd[odds] = kept;
-		odds += value & 1;
-		kept += value != 0;
+		kept += value << level != 0;
 	}
 	alive->count = kept;
-	for (size_t i = 0; i < odds; i++)
-		alive->keys[i] = reversed(alive->values[alive->odd[i]]);
+}
+
+/* Notes those with the bit of `level`, and as their keys the bits above; returns how many. */
+static size_t find_odd(struct alive *alive, uint32_t level)
+{
+	size_t odds = 0;
+
+	for (size_t i = 0; i < alive->count; i++) {
+		uint64_t value = alive->values[i] << level;
+
+		alive->odd[odds] = i;
+		alive->keys[odds] = value << 1;
+		odds += value >> 63;
+	}
 	return odds;
+}
+
+/* What adding one changes in a value whose bits are in reverse: all set ones at the top, and the
+ * next. */
+static uint64_t carried(uint64_t value)
+{
+	return ~(~0ull >> 1 >> __builtin_clzll(~value));
 }
 
 static int64_t match(struct alive *alive, uint32_t width, uint64_t limit, uint32_t *lengths,
@@ -45,28 +61,32 @@ static int64_t match(struct alive *alive, uint32_t width, uint64_t limit, uint32
 	uint64_t done = 0;
 
 	for (uint32_t level = 0; level < width && done < limit; level++) {
-		size_t odds = halve(alive);
 		uint64_t up = done, down = done;
+		size_t odds;
 		struct cut cut;
 
+		if (level % 4 == 0)
+			bury(alive, level);
+		odds = find_odd(alive, level);
 		if (!odds)
 			continue;
-		memcpy(alive->selected, alive->keys, odds * sizeof(*alive->keys));
-		cut = cut_keys(alive->selected, odds, odds / 2);
+		cut = cut_keys(alive->keys, odds, odds / 2, alive->room);
 		for (size_t i = odds; i--;) {
 			uint32_t at = alive->odd[i];
-			int receives = after(&cut, alive->keys[i]);
+			uint64_t key = alive->keys[i];
+			int receives = is_last(cut, key, i);
 
-			alive->values[at] += receives;
+			/* Without a branch here either. */
+			key ^= carried(key) & -(uint64_t)receives;
+			alive->values[at] = key >> 1 >> level;
 			if (!lengths)
 				continue;
-			if (receives) {
-				lengths[up] = width - level;
-				takers[up++] = alive->places[at];
-			} else {
-				givers[down++] = alive->places[at];
-			}
+			takers[up] = givers[down] = alive->places[at];
+			up += receives;
+			down += !receives;
 		}
+		for (size_t i = 0; lengths && i < odds / 2; i++)
+			lengths[done + i] = width - level;
 		done += odds / 2;
 	}
 	if (done >= limit)
@@ -74,7 +94,7 @@ static int64_t match(struct alive *alive, uint32_t width, uint64_t limit, uint32
 	if (lengths) {
 		size_t root = 0;
 
-		while (!alive->values[root])
+		while (!(alive->values[root] << width))
 			root++;
 		lengths[done] = 0;
 		givers[done] = alive->places[root];
@@ -97,11 +117,13 @@ int64_t turnout_match(uint64_t *values, size_t count, uint32_t width, uint64_t l
 			.count = count,
 			.odd = numbers + count + 1,
 			.keys = keys,
-			.selected = keys + count + 1,
+			.room = keys + count + 1,
 		};
 
-		for (size_t i = 0; i < count; i++)
+		for (size_t i = 0; i < count; i++) {
+			values[i] = reversed(values[i]);
 			alive.places[i] = i;
+		}
 		rules = match(&alive, width, limit, lengths, givers, takers);
 	}
 	free(numbers);

@@ -43,11 +43,11 @@ TURNOUT_EXPORT void turnout_lookup(const uint16_t *table, uint32_t size, const u
 TURNOUT_EXPORT int64_t turnout_match(uint64_t *values, size_t count, uint32_t width, uint64_t limit,
 				     uint32_t *lengths, uint32_t *givers, uint32_t *takers);
 
-/* lifting.c: the partition of 2^width in low..high, at most 2^width, that needs the fewest rules;
- * low and high are overwritten. 0; 1 where there is none; 2 where one target is fixed at an odd
- * value of some level and another has room; -1 without memory. */
-TURNOUT_EXPORT int turnout_cheapest(uint64_t *low, uint64_t *high, size_t count, uint32_t width,
-				    uint64_t *values);
+/* lifting.c: the partition of 2^width in low..high, at most 2^width, that needs the fewest rules,
+ * and how many. -1 without memory; -2 where there is none; -3 where one target is fixed at an odd
+ * value of some level and another has room. */
+TURNOUT_EXPORT int64_t turnout_cheapest(const uint64_t *low, const uint64_t *high, size_t count,
+					uint32_t width, uint64_t *values);
 
 /* prefixes.c: the prefix of each transaction, the largest first, the first without a taker. 0; the
  * index of one whose taker has no block to give; -1 without memory. */

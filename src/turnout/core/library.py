@@ -44,7 +44,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
         c_int64,
         [c_void_p, c_size_t, c_uint32, c_uint64, c_void_p, c_void_p, c_void_p],
     ),
-    "turnout_cheapest": (c_int, [c_void_p, c_void_p, c_size_t, c_uint32, c_void_p]),
+    "turnout_cheapest": (c_int64, [c_void_p, c_void_p, c_size_t, c_uint32, c_void_p]),
     "turnout_prefixes": (
         c_int64,
         [c_void_p, c_void_p, c_void_p, c_size_t, c_size_t, c_void_p],

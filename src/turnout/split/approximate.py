@@ -15,10 +15,10 @@ from turnout.split import relative, windows
 from turnout.split.box import Boxes
 from turnout.split.evaluate import evaluate
 from turnout.split.exact import NO_LIMIT, rules_of
-from turnout.split.layers import Ints
 from turnout.split.model import (
     NORMS,
     RELATIVE,
+    Ints,
     Norm,
     Rule,
     Shares,
@@ -108,7 +108,7 @@ def _truncated(wanted: Shares, width: int, budget: int | None, heuristic: Heuris
             return from_transactions(niagara(wanted.parts, wanted.scale, width, budget))
         case "bit_matcher":
             nearest = windows.narrowest(wanted, width, NO_LIMIT, above_only=False)
-            return rules_of(nearest.view(np.uint64), width)[-(budget or NO_LIMIT) :]
+            return rules_of(nearest, width)[-(budget or NO_LIMIT) :]
     raise ValueError(f"heuristic: {heuristic!r}: expected 'niagara' or 'bit_matcher'")
 
 
@@ -117,7 +117,7 @@ def _of_rules(rules: list[Rule], wanted: Shares, width: int, norm: Norm) -> Spli
 
 
 def _split(found: Ints, wanted: Shares, width: int, norm: Norm) -> Split:
-    return _made(rules_of(found.view(np.uint64), width), found.tolist(), wanted, width, norm)
+    return _made(rules_of(found, width), found.tolist(), wanted, width, norm)
 
 
 def _made(rules: list[Rule], partition: list[int], wanted: Shares, width: int, norm: Norm) -> Split:
@@ -127,20 +127,30 @@ def _made(rules: list[Rule], partition: list[int], wanted: Shares, width: int, n
 
 def error_of(partition: Sequence[int], wanted: Shares, norm: Norm) -> Fraction:
     """The error of `partition`. Under a relative norm that of a target that should have nothing and
-    has something is none: the caller never makes it."""
+    has something is none: the caller never makes it. Raises ValueError for another number of targets
+    than `wanted` has."""
+    if len(partition) != len(wanted):
+        raise ValueError(f"partition: {len(partition)} targets: expected {len(wanted)}, as wanted")
     scale = wanted.scale
-    over = [scale * got - part for got, part in zip(partition, wanted.parts, strict=True)]
-    match norm:
-        case "linf":
-            return Fraction(max(max(over), -min(over)), scale)
-        case "linf_plus":
-            return Fraction(max(over), scale)
-        case "l1":
-            return Fraction(sum(map(abs, over)), scale)
-        case "linf_plus_rel":
-            return max(Fraction(o, p) for o, p in zip(over, wanted.parts, strict=True) if p)
-        case "linf_rel":
-            return max(Fraction(abs(o), p) for o, p in zip(over, wanted.parts, strict=True) if p)
+    if norm in ("linf", "linf_plus"):
+        over, under = _extremes(np.array(partition, np.int64), wanted)
+        return Fraction(over if norm == "linf_plus" else max(over, under), scale)
+    overs = [scale * got - part for got, part in zip(partition, wanted.parts, strict=True)]
+    if norm == "l1":
+        return Fraction(sum(map(abs, overs)), scale)
+    both = zip(overs, wanted.parts, strict=True)
+    return max(Fraction(abs(o) if norm == "linf_rel" else o, p) for o, p in both if p)
+
+
+def _extremes(partition: Ints, wanted: Shares) -> tuple[int, int]:
+    """How much any target has above what it should, and below, in units of 1 / scale."""
+    whole, rest = wanted.divided
+    more = partition - whole
+    most, least = more.max(), more.min()
+    return (
+        int(most) * wanted.scale - int(rest[more == most].min()),
+        int(rest[more == least].max()) - int(least) * wanted.scale,
+    )
 
 
 def _windows(wanted: Shares, width: int, norm: Norm, error: Fraction) -> tuple[Ints, Ints]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from turnout.split import lifting
 from turnout.split.exact import NO_LIMIT, needed, rules_of
-from turnout.split.layers import Ints, Layers
-from turnout.split.model import Rule, checked_targets, checked_width
+from turnout.split.layers import Layers
+from turnout.split.model import Ints, Rule, checked_targets, checked_width
 
 
 def box(low: Sequence[int], high: Sequence[int], width: int) -> list[Rule] | None:
@@ -34,7 +34,7 @@ def box(low: Sequence[int], high: Sequence[int], width: int) -> list[Rule] | Non
     # No target has more than all addresses.
     ends = np.array(low, np.int64), np.array([min(top, whole) for top in high], np.int64)
     found = Boxes(width).cheapest(*ends)
-    return None if found is None else rules_of(found.view(np.uint64), width)
+    return None if found is None else rules_of(found, width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,8 @@ class Boxes:
     def refuted(self, low: Ints, high: Ints) -> bool:
         """Whether the box is known to hold no partition of at most `limit` rules."""
         try:
-            return self._rules(lifting.cheapest(low, high, self.width)) > self.limit
+            found = lifting.cheapest(low, high, self.width)
+            return found is None or found[1] > self.limit
         except lifting.UnsolvedError:
             return self._bound(Layers.of(low, high, self.width)) > self.limit
 
@@ -60,13 +61,8 @@ class Boxes:
         try:
             found = lifting.cheapest(low, high, self.width)
         except lifting.UnsolvedError:
-            found = self._by_layers(Layers.of(low, high, self.width))
-        return found if self._rules(found) <= self.limit else None
-
-    def _rules(self, found: Ints | None) -> int:
-        if found is None:
-            return self.limit + 1
-        return needed(found.view(np.uint64), self.width, self.limit)
+            return self._by_layers(Layers.of(low, high, self.width))
+        return None if found is None or found[1] > self.limit else found[0]
 
     def _bound(self, paths: Layers) -> int:
         return max((paths.bound(prices) for prices in self.prices), default=0)
@@ -82,9 +78,9 @@ class Boxes:
         rules = max(least, self._bound(paths))
         while rules <= self.limit:
             found = program.cheapest(paths, paths.arcs(prices, rules))
-            fewest = self._rules(found)
+            fewest = self.limit + 1 if found is None else needed(found, self.width, self.limit)
             # None needs `rules` or less but what was found.
             if fewest <= rules + 1:
-                return found
+                return found if fewest <= self.limit else None
             rules = rules + 1 if found is None else fewest - 1
         return None

@@ -11,7 +11,7 @@ from numbers import Integral
 from typing import NamedTuple
 
 from turnout.split import function
-from turnout.split.model import Rule, Shares, checked_partition, checked_width
+from turnout.split.model import Rule, Shares, checked_partition, checked_width, shares
 from turnout.split.niagara import Move, heaviest, moves
 
 NEAREST = 4
@@ -44,7 +44,7 @@ def over_defaults(partition: Sequence[int], width: int, power: int) -> list[Rule
     ValueError for what is no partition of 2^width, and for a power of more default rules than
     targets or addresses.
     """
-    wanted = Shares(checked_partition(partition, checked_width(width)), 1)
+    wanted = shares(checked_partition(partition, checked_width(width)).tolist(), width)
     checked_power(power, len(wanted), width)
     best = min(ways(wanted, width, power), key=lambda way: way.covering + len(way.moves))
     return laid_over(best, len(best.moves), width, power)

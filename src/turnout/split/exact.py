@@ -4,15 +4,12 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from turnout.core import library
-from turnout.split.model import Rule, checked_partition, checked_width
+from turnout.split.model import Ints, Rule, checked_partition, checked_width
 from turnout.split.niagara import niagara
 from turnout.split.super_states import super_states
 from turnout.split.transactions import from_transactions, laid_out
-
-Values = NDArray[np.uint64]
 
 NO_LIMIT = 1 << 62
 """More rules than any table has."""
@@ -34,21 +31,20 @@ def exact(
     """
     parts = checked_partition(partition, checked_width(width))
     if method == "bit_matcher":
-        return rules_of(np.array(parts, np.uint64), width)
+        return rules_of(parts, width)
     if method == "niagara":
-        return from_transactions(niagara(parts, 1, width, None))
+        return from_transactions(niagara(parts.tolist(), 1, width, None))
     if method == "super_states":
-        return from_transactions(super_states(parts, width))
+        return from_transactions(super_states(parts.tolist(), width))
     raise ValueError(f"method: {method!r}: expected 'bit_matcher', 'niagara' or 'super_states'")
 
 
 def count(partition: Sequence[int], width: int) -> int:
     """Rules that `exact` needs. Raises ValueError as it does."""
-    parts = checked_partition(partition, checked_width(width))
-    return needed(np.array(parts, np.uint64), width)
+    return needed(checked_partition(partition, checked_width(width)), width)
 
 
-def needed(values: Values, width: int, limit: int = NO_LIMIT) -> int:
+def needed(values: Ints, width: int, limit: int = NO_LIMIT) -> int:
     """Rules that a partition needs; limit + 1 where they are more than `limit`. Its sum, 2^width,
     is not looked at."""
     left = values.copy()
@@ -58,7 +54,7 @@ def needed(values: Values, width: int, limit: int = NO_LIMIT) -> int:
     return int(found)
 
 
-def rules_of(values: Values, width: int) -> list[Rule]:
+def rules_of(values: Ints, width: int) -> list[Rule]:
     """Bit Matcher's table for a partition whose sum, 2^width, is not looked at."""
     left = values.copy()
     room = len(left) * width // 2 + 1

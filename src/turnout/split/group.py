@@ -72,7 +72,7 @@ def imbalance(weights: Sequence[Weight], partition: Sequence[int], width: int) -
     as many targets.
     """
     wanted = shares(weights, checked_width(width))
-    got = checked_partition(partition, width)
+    got = checked_partition(partition, width).tolist()
     if len(got) != len(wanted):
         raise ValueError(f"partition: {len(got)} targets: expected {len(wanted)}, as the weights")
     return error_of(got, wanted, "l1") / (2 << width)

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from turnout.split.model import Ints
+
 Bools = NDArray[np.bool_]
 Places = NDArray[np.intp]
 

@@ -6,14 +6,22 @@ Addresses are keys of `width` bits, each equally likely. The longest matching pr
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, lcm
+from functools import cached_property
+from math import lcm
 from numbers import Integral, Rational
-from typing import Any, Literal, NamedTuple, SupportsIndex, TypeAlias, TypeGuard, overload
+from typing import Any, Literal, NamedTuple, SupportsIndex, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 Norm = Literal["linf", "linf_plus", "linf_rel", "linf_plus_rel", "l1"]
 NORMS: tuple[Norm, ...] = ("linf", "linf_plus", "linf_rel", "linf_plus_rel", "l1")
 RELATIVE: tuple[Norm, ...] = ("linf_rel", "linf_plus_rel")
 Weight: TypeAlias = int | Fraction
+
+Ints = NDArray[np.int64]
+Wide = NDArray[Any]
+"""Integers of 64 bits where they fit, Python's where they do not."""
 
 MAX_WIDTH = 62
 
@@ -28,17 +36,38 @@ class Rule(NamedTuple):
 
 
 class Shares(Sequence[Fraction]):
-    """Addresses that each target should have: `parts` / `scale`, with the least scale that makes
-    all of them whole; their sum is 2^width. A sequence of fractions, made when they are asked for."""
+    """Addresses that each target should have: `weights` * 2^`left` / `scale`, with the least scale
+    that makes all of them whole; their sum is 2^width. A sequence of fractions, made when they are
+    asked for."""
 
-    __slots__ = ("parts", "scale")
-
-    def __init__(self, parts: list[int], scale: int) -> None:
-        self.parts = parts
+    def __init__(self, weights: Wide, left: int, scale: int) -> None:
+        self.weights = weights
+        self.left = left
         self.scale = scale
 
+    @cached_property
+    def parts(self) -> list[int]:
+        """What each should have, in units of 1 / `scale`."""
+        return [weight << self.left for weight in self.weights.tolist()]
+
+    @cached_property
+    def divided(self) -> tuple[Ints, Wide]:
+        """The whole addresses of each, and what is left in units of 1 / `scale`."""
+        whole = self.weights // self.scale
+        rest = self.weights - whole * self.scale
+        left = room = self.left
+        if self.scale < 1 << 62:
+            rest, room = rest.astype(np.int64), 63 - self.scale.bit_length()
+        # Long division, by digits of as many bits as there is room for.
+        while left:
+            bits = min(room, left)
+            left -= bits
+            digit = (rest << bits) // self.scale
+            whole, rest = whole << bits | digit, (rest << bits) - digit * self.scale
+        return whole.astype(np.int64), rest
+
     def __len__(self) -> int:
-        return len(self.parts)
+        return len(self.weights)
 
     @overload
     def __getitem__(self, at: int) -> Fraction: ...
@@ -90,19 +119,18 @@ def checked_targets(count: int, width: int) -> None:
         raise ValueError(f"targets: {count}: expected 1 to {1 << width} for width {width}")
 
 
-def checked_partition(partition: Sequence[SupportsIndex], width: int) -> list[int]:
-    """`partition` as ints. Raises ValueError unless it is of integers >= 0 with sum 2^width."""
+def checked_partition(partition: Sequence[SupportsIndex], width: int) -> Ints:
+    """`partition` as an array. Raises ValueError unless it is of integers >= 0 with sum 2^width."""
     checked_targets(len(partition), width)
-    if _plain(partition):
-        parts = [*partition]
-    else:
+    parts = _plain(partition)
+    if parts is None:
         for place, part in enumerate(partition):
             if isinstance(part, bool) or not isinstance(part, Integral) or part < 0:
                 raise ValueError(f"partition[{place}]: {part!r}: expected an integer >= 0")
-        parts = [*map(int, partition)]
-    if sum(parts) != 1 << width:
-        raise ValueError(f"partition: sum {sum(parts)}: expected {1 << width}, 2^{width}")
-    return parts
+        parts = _wide([*map(int, partition)])
+    if parts.sum() != 1 << width:
+        raise ValueError(f"partition: sum {parts.sum()}: expected {1 << width}, 2^{width}")
+    return parts.astype(np.int64, copy=False)
 
 
 def checked_budget(budget: SupportsIndex | None) -> int | None:
@@ -128,27 +156,38 @@ def shares(weights: Sequence[Weight], width: int) -> Shares:
     it seems to), and where all are zero.
     """
     checked_targets(len(weights), width)
-    if _plain(weights):
-        whole = [*weights]
-    else:
+    whole = _plain(weights)
+    if whole is None:
         for place, weight in enumerate(weights):
             if isinstance(weight, bool) or not isinstance(weight, Rational) or weight < 0:
                 raise ValueError(
                     f"weights[{place}]: {weight!r}: expected an integer or Fraction >= 0"
                 )
         common = lcm(*(int(weight.denominator) for weight in weights))
-        whole = [int(weight.numerator) * (common // int(weight.denominator)) for weight in weights]
-    total = sum(whole)
+        whole = _wide([int(w.numerator) * (common // int(w.denominator)) for w in weights])
+    total = int(whole.sum())
     if not total:
         raise ValueError("weights: all are zero: expected one above 0")
-    divisor = gcd(*whole)
+    divisor = int(np.gcd.reduce(whole))
     total //= divisor
     # Twos of the total cancel against those of 2^width.
     twos = min(width, (total & -total).bit_length() - 1)
-    left = width - twos
-    return Shares([(weight // divisor) << left for weight in whole], total >> twos)
+    return Shares(whole // divisor, width - twos, total >> twos)
 
 
-def _plain(numbers: Sequence[Any]) -> TypeGuard[Sequence[int]]:
-    """Whether all are ints >= 0, without a look at each in Python."""
-    return set(map(type, numbers)) == {int} and min(numbers) >= 0
+def _plain(numbers: Sequence[Any]) -> Wide | None:
+    """The numbers, if all are ints >= 0, without a look at each in Python."""
+    if set(map(type, numbers)) == {int}:
+        found = _wide(numbers)
+        if found.min() >= 0:
+            return found
+    return None
+
+
+def _wide(numbers: Sequence[int]) -> Wide:
+    """Of 64 bits where the sum, of numbers >= 0, fits too."""
+    try:
+        found = np.fromiter(numbers, np.int64, len(numbers))
+    except OverflowError:
+        return np.array(numbers, object)
+    return found if int(found.max()) < (1 << 62) // len(found) else found.astype(object)

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import csc_array
 
-from turnout.split.layers import DIGITS, ONE, SLOTS, Bools, Ints, Layers, Places
+from turnout.split.layers import DIGITS, ONE, SLOTS, Bools, Layers, Places
+from turnout.split.model import Ints
 
 NEARLY = 1e-6
 MOST = 1 << 20

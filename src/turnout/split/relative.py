@@ -12,8 +12,7 @@ import numpy as np
 
 from turnout.split.box import Boxes
 from turnout.split.evaluate import evaluate
-from turnout.split.layers import Ints
-from turnout.split.model import Shares
+from turnout.split.model import Ints, Shares
 from turnout.split.niagara import niagara
 from turnout.split.transactions import from_transactions
 

@@ -1,20 +1,13 @@
 """The narrowest windows of one size around the targets that a number of rules can meet
 ("Optimal Weighted Load Balancing in TCAMs", section V: the search over the error)."""
 
-from dataclasses import dataclass
-from itertools import repeat
-from typing import Any, Self
+from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
-from turnout.split.exact import needed
-from turnout.split.layers import Ints
+from turnout.split.exact import NO_LIMIT
 from turnout.split.lifting import cheapest
-from turnout.split.model import Shares
-
-Wide = NDArray[Any]
-"""Integers of 64 bits where they fit, Python's where they do not."""
+from turnout.split.model import Ints, Shares, Wide
 
 
 def narrowest(wanted: Shares, width: int, limit: int, above_only: bool) -> Ints:
@@ -25,97 +18,77 @@ def narrowest(wanted: Shares, width: int, limit: int, above_only: bool) -> Ints:
     two of them, so that no transaction of a level below is needed. So h is found first, with
     windows in units of 2^h; after that E matters only where an end crosses a multiple of 2^h.
     """
-    around = _Around.of(wanted, width, limit, above_only)
-    # At 2^width, everything may go to one target: one rule.
-    below, level = -1, width
-    best = _at_power(around, width)
-    assert best is not None
+
+    def partition(level: int, low: Ints, high: Ints) -> tuple[Ints, int]:
+        """In units of 2^level, and its number of rules; of more than any table has for none."""
+        low = np.zeros_like(low) if above_only else np.maximum(low, 0)
+        found = cheapest(low, np.minimum(high, 1 << width - level), width - level)
+        return (low, NO_LIMIT + 1) if found is None else (found[0] << level, found[1])
+
+    whole, rest = wanted.divided
+    fraction = rest > 0
+
+    def at_power(level: int) -> tuple[Ints, int]:
+        """With an E of 2^level."""
+        floor = whole >> level
+        between = fraction | (floor << level < whole)
+        return partition(level, floor - 1 + between, floor + 1)
+
+    # At 2^width, everything may go to one target.
+    below, level, best, few, many = -1, width, None, 1, NO_LIMIT + 1
     while level - below > 1:
         middle = (below + level) // 2
-        found = _at_power(around, middle)
-        if found is None:
-            below = middle
+        found, rules = at_power(middle)
+        if rules > limit:
+            below, many = middle, rules
         else:
-            best, level = found, middle
-    unit = max(level - 1, 0)
-    windows = _Windows.of(around, unit, min(level, 1))
-    candidates = np.concatenate((windows.over, windows.under))
+            level, best, few = middle, found, rules
+    if best is None:
+        best, few = at_power(width)
+    unit, base = max(level - 1, 0), min(level, 1)
+    floor = whole >> unit
+    over, under = _to_multiples(wanted, unit)
+    # Windows end at 0 and at all addresses: beyond, no E matters.
+    candidates = under[floor + base < 1 << width - unit]
+    if not above_only:
+        candidates = np.concatenate((candidates, over[floor >= base]))
+    candidates = np.append(candidates, 0)
+    reach = 0.5
     while len(candidates):
         half = len(candidates) // 2
-        middle = np.partition(candidates, half)[half]
-        found = windows.partition(middle)
-        if found is None:
-            candidates = candidates[candidates > middle]
+        at = half if many > NO_LIMIT else _guess(len(candidates), many - limit, many - few, reach)
+        more = np.partition(candidates, at)[at]
+        found, rules = partition(unit, floor - base + (over > more), floor + base + (under <= more))
+        if rules > limit:
+            candidates, many = candidates[candidates > more], rules
         else:
-            best, candidates = found, candidates[candidates < middle]
+            candidates, best, few = candidates[candidates < more], found, rules
+        if at != half and (rules > limit) == (at < half):
+            reach *= 2
     return best
 
 
-def _at_power(around: "_Around", level: int) -> Ints | None:
-    return _Windows.of(around, level, 1).partition(0)
+def _guess(count: int, saved: int, saving: int, reach: float) -> int:
+    """Of candidates that save about equally many rules each, which to try: from where `saved` of
+    `saving` rules should be reached a bit towards the middle, so that few are left if it is there."""
+    half, expected, off = count // 2, count * saved / saving, reach * sqrt(count)
+    return int(min(expected + off, half) if expected < half else max(expected - off, half))
 
 
-@dataclass(frozen=True, slots=True)
-class _Around:
-    """Targets of `whole` addresses and a fraction. `rest` orders the fractions, `missing` what is
-    missing to the next whole number: together, 0 for none, in `bits` bits."""
-
-    whole: Ints
-    rest: Ints
-    missing: Ints
-    bits: int
-    width: int
-    limit: int
-    above_only: bool
-
-    @classmethod
-    def of(cls, wanted: Shares, width: int, limit: int, above_only: bool) -> Self:
-        whole, rest = zip(*map(divmod, wanted.parts, repeat(wanted.scale)), strict=True)
-        if wanted.scale >> 62 - width:
-            # In the place of numbers that are too large together, their ranks.
-            parts = np.array(rest, np.int64 if wanted.scale >> 62 == 0 else object)
-            both = np.concatenate(([0], parts, (wanted.scale - parts) % wanted.scale))
-            ranks = np.unique(both, return_inverse=True)[1].astype(np.int64)
-            left, missing = ranks[1 : 1 + len(rest)], ranks[1 + len(rest) :]
-        else:
-            left = np.array(rest, np.int64)
-            missing = (wanted.scale - left) % wanted.scale
-        bits = int(max(left.max(), missing.max())).bit_length()
-        return cls(np.array(whole, np.int64), left, missing, bits, width, limit, above_only)
-
-
-@dataclass(frozen=True, slots=True)
-class _Windows:
-    """Windows of `base` units of 2^level and a bit more on each side."""
-
-    around: _Around
-    level: int
-    base: int
-    over: Wide
-    """How far a target is above a multiple of 2^level, its fraction in the lowest bits."""
-    under: Wide
-    """How far it is below the next one."""
-
-    @classmethod
-    def of(cls, around: _Around, level: int, base: int) -> Self:
-        wide = np.int64 if level + around.bits < 62 else object
-        over = around.whole & ((1 << level) - 1)
-        under = (1 << level) - (around.rest > 0) - over
-        return cls(
-            around,
-            level,
-            base,
-            over.astype(wide) << around.bits | around.rest,
-            under.astype(wide) << around.bits | around.missing,
-        )
-
-    def partition(self, more: Any) -> Ints | None:
-        """One of at most `limit` rules in windows with `more` on each side."""
-        around, width = self.around, self.around.width - self.level
-        floor = around.whole >> self.level
-        low = np.maximum(floor - self.base + (self.over > more), 0)
-        high = np.minimum(floor + self.base + (self.under <= more), 1 << width)
-        found = cheapest(np.zeros_like(low) if around.above_only else low, high, width)
-        if found is None or needed(found.view(np.uint64), width, around.limit) > around.limit:
-            return None
-        return found << self.level
+def _to_multiples(wanted: Shares, level: int) -> tuple[Wide, Wide]:
+    """How far each target is above a multiple of 2^level, and how far below the next one: numbers
+    of the same order."""
+    whole, rest = wanted.divided
+    missing = (wanted.scale - rest) % wanted.scale
+    largest = wanted.scale - 1
+    if level + largest.bit_length() >= 62:
+        # In the place of fractions that are too long, their ranks.
+        both = np.concatenate(([0], rest, missing))
+        ranks = np.unique(both, return_inverse=True)[1].astype(np.int64)
+        rest, missing = ranks[1 : 1 + len(rest)], ranks[1 + len(rest) :]
+        largest = int(ranks.max())
+    bits = largest.bit_length()
+    over = whole & ((1 << level) - 1)
+    under = (1 << level) - (rest > 0) - over
+    wide = np.int64 if level + bits < 62 else object
+    return over.astype(wide) << bits | rest, under.astype(wide) << bits | missing
