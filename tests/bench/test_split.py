@@ -1,6 +1,7 @@
 """The experiments on splits, at sizes at which they take no time."""
 
 from collections import Counter
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench import split
-from bench.split import error, excess, memory, reference, times, truncation, weights
+from bench.split import error, excess, memory, reference, relative, times, truncation, weights
 from bench.split.__main__ import EXPERIMENTS
 from turnout.split import Transaction, count, evaluate, from_transactions
 
@@ -80,6 +81,12 @@ def test_no_truncation_is_better_than_the_optimum() -> None:
         assert row["Bit Matcher, worst ratio"] >= 1
 
 
+def test_no_relative_error_is_below_the_optimum_and_more_rules_lower_it() -> None:
+    rows = relative.measure(2, (10,))
+    assert all(row["optimum"] <= row["Niagara"] for row in rows)
+    assert all(more["optimum"] < fewer["optimum"] for fewer, more in pairwise(rows))
+
+
 def test_rules_are_better_than_as_many_entries() -> None:
     for row in memory.measure(2):
         assert row["rules, linf"] < row["WCMP, linf"]
@@ -96,7 +103,11 @@ def test_times_have_a_row_for_each_number_of_targets_and_what_is_timed() -> None
 def test_the_command_prints_the_table_and_draws(
     experiment: split.Experiment, tmp_path: Path
 ) -> None:
-    rows = times.measure(1, (3, 9)) if experiment is times.EXPERIMENT else experiment.measure(2)
+    small_ones = {
+        "times": partial(times.measure, 1, (3, 9)),
+        "relative": partial(relative.measure, 1, (3, 9)),
+    }
+    rows = small_ones.get(experiment.name, partial(experiment.measure, 2))()
     small = split.Experiment(experiment.name, lambda samples: rows[:samples], experiment.draw, 999)
     result = CliRunner().invoke(split.command_of(small), ["--out", str(tmp_path / "new")])
     assert result.exit_code == 0, result.output
