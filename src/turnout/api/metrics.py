@@ -100,7 +100,9 @@ def _instance(snapshot: Snapshot) -> Iterator[Metric]:
 
 def _services(snapshot: Snapshot, counters: Counters) -> Iterator[Metric]:
     labels = ["service", "vip", "protocol", "port"]
-    packets = CounterMetricFamily("turnout_service_packets", "Packets of a service.", labels=labels)
+    packets = CounterMetricFamily(
+        "turnout_service_packets", "Packets forwarded for a service.", labels=labels
+    )
     size = CounterMetricFamily(
         "turnout_service_bytes", "Bytes of its inner IP packets.", labels=labels
     )
