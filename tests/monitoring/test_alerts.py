@@ -31,6 +31,17 @@ def test_its_query_and_the_labels_that_it_tells(
 
 
 @each_rule
+def test_a_name_that_is_not_exported_is_found(
+    rule: dict[str, Any], metrics: dict[str, Exported]
+) -> None:
+    asked = set(re.findall(r"turnout_\w+", rule["expr"]))
+    for name in asked:
+        others = {one: metric for one, metric in metrics.items() if one != name}
+        with pytest.raises(ValueError, match=f"no metric {name}"):
+            labels(rule["expr"], others)
+
+
+@each_rule
 def test_it_has_all_that_an_operator_needs(rule: dict[str, Any]) -> None:
     assert set(rule) == {"alert", "expr", "for", "labels", "annotations"}
     assert re.fullmatch(r"Turnout[A-Za-z]+", rule["alert"])

@@ -104,7 +104,7 @@ def _services(snapshot: Snapshot, counters: Counters) -> Iterator[Metric]:
         "turnout_service_packets", "Packets forwarded for a service.", labels=labels
     )
     size = CounterMetricFamily(
-        "turnout_service_bytes", "Bytes of its inner IP packets.", labels=labels
+        "turnout_service_bytes", "Bytes of their inner IP packets.", labels=labels
     )
     flows = CounterMetricFamily("turnout_service_new_flows", "Its TCP SYNs.", labels=labels)
     up = GaugeMetricFamily(
@@ -145,7 +145,7 @@ def _members(snapshot: Snapshot, counters: Counters) -> Iterator[Metric]:
     weight = GaugeMetricFamily("turnout_member_weight", "As configured.", labels=labels)
     packets = CounterMetricFamily("turnout_member_packets", "Packets to a member.", labels=labels)
     size = CounterMetricFamily(
-        "turnout_member_bytes", "Bytes of its inner IP packets.", labels=labels
+        "turnout_member_bytes", "Bytes of their inner IP packets.", labels=labels
     )
     flows = CounterMetricFamily("turnout_member_new_flows", "Its TCP SYNs.", labels=labels)
     for member in documents.backends(snapshot, counters):
