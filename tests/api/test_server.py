@@ -10,6 +10,8 @@ from tests.api.example import Example, before_the_first_pass, example, served
 from turnout.api import SocketInUseError, public_application, tcp_socket, unix_socket
 from turnout.cli.client import UnixConnection
 
+POOL_MEMBERS = "turnout_pool_members"
+
 
 def ask(path: Path, target: str, method: str = "GET") -> tuple[int, str]:
     connection = UnixConnection(path)
@@ -78,6 +80,13 @@ def test_metrics_are_read_at_the_scrape(known: Example, tmp_path: Path) -> None:
     assert samples["turnout_member_up", "web", "web2"] == 0
     assert samples["turnout_member_draining", "all", "web3"] == 1
     assert samples["turnout_member_new_flows_total", "web", "web1"] == 3
+    assert samples["turnout_member_served", "web", "web1"] == 1
+    assert samples["turnout_member_served", "web", "web2"] == 0
+    assert samples["turnout_member_since_seconds", "web", "web1"] == 1010
+    assert samples["turnout_member_weight", "web", "web1"] == 3
+    assert samples["turnout_service_members", "192.0.2.10", "80", "tcp", "www"] == 2
+    states = {key[1]: value for key, value in samples.items() if key[::2] == (POOL_MEMBERS, "web")}
+    assert states == {"up": 1, "draining": 0, "down": 1, "unknown": 0}
     assert samples["turnout_packets_total", "TX", "forwarded"] == 17
     assert samples["turnout_packets_total", "DROP", "no_member"] == 0
     assert samples[("turnout_generation",)] == 3

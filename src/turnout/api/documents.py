@@ -23,7 +23,7 @@ NOTHING = Tally(packets=0, bytes=0, new_flows=0)
 class Interface:
     name: str
     mode: str
-    """Of XDP, as in force: "native" or "generic"."""
+    """Of XDP, as in force: "native", "generic", or "none" where the forwarder is not attached."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ class Snapshot:
     announced: tuple[Address, ...]
     members: Mapping[MemberKey, MemberStatus]
     modes: Mapping[str, str]
-    """Interface to "native" or "generic"."""
+    """Interface to "native", "generic", or "none" where the forwarder is not attached."""
     started: float
     """Seconds since the epoch."""
     now: float
