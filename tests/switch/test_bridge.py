@@ -139,6 +139,37 @@ def test_flows_of_others_are_neither_touched_nor_replaced(vswitch: Vswitch) -> N
     assert dumped(vswitch) == before
 
 
+def test_a_flow_is_known_whatever_else_is_told_of_it(vswitch: Vswitch) -> None:
+    """By table, priority and match: what ours would replace is refused."""
+    told = [
+        "",
+        "send_flow_rem,",
+        "check_overlap,",
+        "reset_counts,",
+        "no_packet_counts,no_byte_counts,",
+        "idle_timeout=600,",
+        "hard_timeout=600,send_flow_rem,",
+        "send_flow_rem,check_overlap,reset_counts,no_packet_counts,no_byte_counts,idle_timeout=9,",
+    ]
+    matches = {"priority=1000,ip,": (1000, "ip"), "priority=1000,": (1000, "")}
+    matches |= {"ip,": (32768, "ip"), "": (32768, "")}
+    # Each in a table of its own: some must not overlap.
+    kinds = [*enumerate((words, match) for words in told for match in matches)]
+    vswitch.add(
+        f"cookie={table + 1},table={table},{words}{match}actions=drop"
+        for table, (words, match) in kinds
+    )
+    before, bridge = dumped(vswitch), Bridge(vswitch.bridge)
+    seen = {(f.cookie, f.table, f.priority, f.match, f.packets, f.actions) for f in bridge.flows()}
+    assert seen == {
+        (table + 1, table, *matches[match], 0, "drop") for table, (_, match) in kinds
+    }
+    for _, table, priority, match, *_ in seen:
+        with pytest.raises(SwitchError, match=rf"somebody else's flow \(cookie {table + 1:#x}\)"):
+            bridge.apply([openflow.Flow(table, priority, match, "a")])
+    assert dumped(vswitch) == before
+
+
 def test_only_the_difference_is_installed(vswitch: Vswitch) -> None:
     bridge, split = Bridge(vswitch.bridge), approximate([3, 5, 11], 8)
     assert bridge.apply(flows(split)).added == len(split.rules)

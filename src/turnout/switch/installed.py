@@ -8,8 +8,8 @@ from typing import Any
 
 from turnout.switch.openflow import COOKIE, Flow, is_number
 
-TOLD = ("cookie=", "n_bytes=", "idle_", "hard_", "table=", "importance=", "send_flow_rem")
-"""How the last that is told of a flow may begin, where its match and priority say nothing."""
+FLAGS = ("send_flow_rem", "check_overlap", "reset_counts", "no_packet_counts", "no_byte_counts")
+"""Of a flow; no comma ends them."""
 
 Key = tuple[int, int, frozenset[tuple[Any, ...]]]
 """Table, priority and match: no two flows have the same."""
@@ -58,11 +58,11 @@ def read(dump: str) -> list[Installed]:
         head, actions, last = line.strip().partition(" actions=")
         if not actions:
             continue
-        # ", " ends what is told of a flow; after the last comes its match, priority first.
-        *said, match = head.rstrip(",").split(", ")
-        if match.startswith(TOLD):
-            said, match = [*said, match], ""
-        told = dict(word.split("=", 1) for word in said if "=" in word)
+        # A comma ends what is told of a flow; last comes its match, priority first, unless both say
+        # nothing.
+        said = head.split()
+        match = "" if said[-1].endswith(",") or said[-1] in FLAGS else said.pop()
+        told = dict(word.rstrip(",").split("=", 1) for word in said if "=" in word)
         words = match.split(",")
         priority = 32768
         if words[0].startswith("priority="):
