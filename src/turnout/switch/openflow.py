@@ -91,5 +91,9 @@ def _check_port(name: str) -> None:
     if is_number(name):
         if len(name) > 10 or not 1 <= int(name) <= LAST_SWITCH_PORT:
             raise ValueError(f"target: port {name}: expected 1 to {LAST_SWITCH_PORT}")
-    elif not name.isprintable() or not name or any(c in '"\\' for c in name):
-        raise ValueError(f"target: {name!r}: expected the name or number of a port")
+    # ovs-ofctl takes what follows # for a comment.
+    elif not name.isprintable() or not name or any(c in '"\\#' for c in name):
+        raise ValueError(
+            f"target: {name!r}: expected the number of a port, or a name without quotes, "
+            "backslashes and #"
+        )
