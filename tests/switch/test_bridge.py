@@ -2,10 +2,12 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -13,7 +15,9 @@ from click.testing import CliRunner, Result
 from tests.switch.vswitch import Vswitch, run
 from turnout.cli.switch import command
 from turnout.split import Split, approximate
-from turnout.switch import FIELDS, Bridge, SwitchError, openflow
+from turnout.switch import FIELDS, Bridge, Change, SwitchError, openflow
+from turnout.switch import bridge as module
+from turnout.switch.installed import difference
 
 STREAM = """
 import json, select, socket, struct, sys
@@ -161,9 +165,7 @@ def test_a_flow_is_known_whatever_else_is_told_of_it(vswitch: Vswitch) -> None:
     )
     before, bridge = dumped(vswitch), Bridge(vswitch.bridge)
     seen = {(f.cookie, f.table, f.priority, f.match, f.packets, f.actions) for f in bridge.flows()}
-    assert seen == {
-        (table + 1, table, *matches[match], 0, "drop") for table, (_, match) in kinds
-    }
+    assert seen == {(table + 1, table, *matches[match], 0, "drop") for table, (_, match) in kinds}
     for _, table, priority, match, *_ in seen:
         with pytest.raises(SwitchError, match=rf"somebody else's flow \(cookie {table + 1:#x}\)"):
             bridge.apply([openflow.Flow(table, priority, match, "a")])
@@ -209,6 +211,107 @@ def test_a_port_that_is_not_there_leaves_everything_as_it_was(
     assert dumped(vswitch) == before
 
 
+def test_ports_of_odd_names(vswitch: Vswitch) -> None:
+    words = []
+    named = ["b,c", "e}", "(f):", "actions=drop", "LOCAL", "all", "-x", "x: addr:"]
+    for name in [*named, "a.long.name.of.1", "a.long.name.of.2"]:
+        words += ["--", "add-port", "br", name, "--", "set", "interface", name, "type=patch"]
+        words += ["options:peer=none"]
+    run(*vswitch.within, "ovs-vsctl", "--timeout=30", f"--db={vswitch.socket}", *words)
+    bridge = Bridge(vswitch.bridge)
+    ports = bridge.ports()
+    assert {*named} < {*ports.values()}
+    numbers = {name: number for number, name in ports.items()}
+    for name in named:
+        bridge.apply([openflow.Flow(0, 1000, "ip", name)])
+        assert [flow.port for flow in bridge.flows()] == [numbers[name]]
+    # A switch tells 15 characters of a name.
+    alike = [number for number, name in ports.items() if name == "a.long.name.of."]
+    message = f"2 whose names begin so: expected a number, of {alike[0]}, {alike[1]}"
+    with pytest.raises(SwitchError, match=message):
+        bridge.apply([openflow.Flow(0, 1000, "ip", "a.long.name.of.")])
+    for number in alike:
+        bridge.apply([openflow.Flow(0, 1000, "ip", str(number))])
+        assert [flow.port for flow in bridge.flows()] == [number]
+
+
+@pytest.mark.parametrize("others", [[3, 5, 11], [1, 0, 0], None])
+def test_of_two_at_the_same_time_the_flows_of_the_last_are_there_alone(
+    vswitch: Vswitch, monkeypatch: pytest.MonkeyPatch, others: list[int] | None
+) -> None:
+    bridge, other = Bridge(vswitch.bridge), Bridge(vswitch.bridge)
+    bridge.apply(flows(approximate([11, 5, 3], 8)))
+    vswitch.add(["cookie=0x5,table=3,priority=1000,ip,actions=drop"])
+    between = iter([flows(approximate(others, 8)) if others else []])
+
+    def slowly(*asked: Any) -> Change:
+        """Between the answer of the switch and the change, once, comes another's."""
+        change = difference(*asked)
+        for theirs in between:
+            other.apply(theirs)
+        return change
+
+    monkeypatch.setattr(module, "difference", slowly)
+    wanted = flows(approximate([5, 11, 3], 8))
+    bridge.apply(wanted)
+    assert {(f.priority, f.match) for f in bridge.flows() if f.ours} == {
+        (f.priority, f.match) for f in wanted
+    }
+    assert bridge.apply(wanted).lines == ()
+    assert [flow.cookie for flow in bridge.flows() if not flow.ours] == [5]
+
+
+def test_what_a_switch_says_is_told_in_a_line(vswitch: Vswitch) -> None:
+    def configure(*words: str) -> None:
+        run(*vswitch.within, "ovs-vsctl", "--timeout=30", f"--db={vswitch.socket}", *words)
+
+    bridge, wanted = Bridge(vswitch.bridge), flows(approximate([3, 5, 11], 8))
+    full = ["--id=@f", "create", "flow_table", "flow_limit=2", "overflow_policy=refuse", "--"]
+    configure("--", *full, "set", "bridge", "br", "flow_tables:0=@f")
+    with pytest.raises(SwitchError, match=r"^bridge \S+: Error OFPFMFC_TABLE_FULL for: OFPT_FLOW"):
+        bridge.apply(wanted)
+    assert bridge.flows() == []
+    configure("set", "bridge", "br", "protocols=OpenFlow10")
+    with pytest.raises(SwitchError, match=r"^bridge \S+: it does not speak OpenFlow 1.3: expected"):
+        bridge.apply(wanted)
+
+
+def test_a_switch_that_does_not_answer_is_told_of_in_the_same_words_each_time(
+    vswitch: Vswitch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PATIENCE_S", 1)
+    bridge = Bridge(vswitch.bridge)
+    bridge.flows()
+    vswitch.processes[1].send_signal(signal.SIGSTOP)
+    try:
+        for _ in range(2):
+            with pytest.raises(SwitchError, match=r"^bridge \S+: no answer within 1 s$"):
+                bridge.apply([])
+    finally:
+        vswitch.processes[1].send_signal(signal.SIGCONT)
+
+
+@pytest.mark.parametrize(
+    ("mode", "text", "message"),
+    [
+        (None, "", r"^ovs-ofctl: not found: expected openvswitch-switch installed$"),
+        (0o600, "", r"^ovs-ofctl: cannot be started: Permission denied$"),
+        (0o700, "no program", r"^ovs-ofctl: cannot be started: Exec format error$"),
+        (0o700, "#!/bin/sh\nprintf 'caf\\351\\n' >&2\nexit 1", "^bridge br0: caf\ufffd$"),
+        (0o700, "#!/bin/sh\nexit 3", "^bridge br0: ended with 3$"),
+    ],
+)
+def test_a_program_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int | None, text: str, message: str
+) -> None:
+    if mode is not None:
+        (tmp_path / "ovs-ofctl").write_text(text)
+        (tmp_path / "ovs-ofctl").chmod(mode)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SwitchError, match=message):
+        Bridge("br0").flows()
+
+
 def test_by_command(vswitch: Vswitch) -> None:
     applied = turnout("apply", vswitch.bridge, "a=3", "b=5", "c=11", "--width", "8")
     split = approximate([3, 5, 11], 8)
@@ -252,7 +355,7 @@ switches:
 def test_the_switches_of_a_fleet_file(vswitch: Vswitch, tmp_path: Path) -> None:
     path = tmp_path / "fleet.yaml"
     path.write_text(FLEET.format(bridge=vswitch.bridge))
-    first = {number: name for name, number in Bridge(vswitch.bridge).ports().items()}[1]
+    first = Bridge(vswitch.bridge).ports()[1]
     expected = Counter[str]()
     for port, count in zip(("a", "b", first), approximate([3, 5, 11], 8).partition, strict=True):
         expected[port] += count

@@ -124,7 +124,7 @@ def show(bridge: str, output: str) -> None:
     try:
         found = Bridge(bridge)
         flows = [flow for flow in found.flows() if flow.ours]
-        names = {number: name for name, number in found.ports().items()}
+        names = found.ports()
     except SwitchError as error:
         raise click.ClickException(str(error)) from None
     rows = [
