@@ -368,6 +368,22 @@ def test_the_switches_of_a_fleet_file(vswitch: Vswitch, tmp_path: Path) -> None:
     assert turnout("apply", "--fleet", str(path)).stdout.endswith("0 added, 0 changed, 0 removed\n")
 
 
+def test_of_two_machines_bridges_of_one_name_one_is_to_be_named(
+    vswitch: Vswitch, tmp_path: Path
+) -> None:
+    path, split = tmp_path / "fleet.yaml", "{x: {width: 2, targets: {a: {port: a}}}}"
+    whole = FLEET.format(bridge=vswitch.bridge)
+    more = f"  core: {{bridge: '{vswitch.bridge}', instance: lb1, splits: {split}}}\n"
+    path.write_text(whole + more)
+    for names in ([], ["edge", "core"]):
+        refused = turnout("apply", "--fleet", str(path), *names)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        message = f"{path}: switches: edge and core are {vswitch.bridge} of two machines: expected"
+        assert refused.stderr.startswith(message)
+    assert Bridge(vswitch.bridge).flows() == []
+    assert turnout("apply", "--fleet", str(path), "core", "core").exit_code == 0
+
+
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [

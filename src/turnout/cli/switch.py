@@ -101,6 +101,15 @@ def _apply_fleet(file: Path, names: Sequence[str]) -> None:
         flows = {name: wanted(fleet, name) for name in names or fleet.switches}
         if not flows:
             raise ValueError(f"{file}: switches: found none: expected at least one")
+        bridges: dict[str, str] = {}
+        for name in flows:
+            bridge = fleet.switches[name].bridge
+            other = bridges.setdefault(bridge, name)
+            if other != name:
+                raise ValueError(
+                    f"{file}: switches: {other} and {name} are {bridge} of two machines: expected "
+                    "the name of the one that is here"
+                )
     except (config.ConfigError, ValueError) as error:
         click.echo(str(error), err=True)
         sys.exit(2)

@@ -5,7 +5,7 @@ from typing import Any
 
 from turnout.config.errors import Problems, meant
 from turnout.config.fields import SPLIT_FIELDS
-from turnout.config.model import Switch, SwitchSplit, Target
+from turnout.config.model import Switch, SwitchSplit, Target, is_remote
 from turnout.config.pools import Records
 from turnout.config.records import Record
 
@@ -18,7 +18,8 @@ def check(switches: Records, instances: Records, services: Records, problems: Pr
         if record.sound("instance") and values["instance"] is not None:
             _check_known("instance", record, instances, problems)
         if record.sound("bridge", "instance"):
-            key = (values["instance"], values["bridge"])
+            bridge = values["bridge"]
+            key = (None if is_remote(bridge) else values["instance"], bridge)
             other = bridges.setdefault(key, name)
             if other != name:
                 message = f"{values['bridge']} is switch {other} already: expected each bridge once"
