@@ -172,6 +172,26 @@ def test_a_flow_is_known_whatever_else_is_told_of_it(vswitch: Vswitch) -> None:
     assert dumped(vswitch) == before
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        "hard_timeout=600,priority=1000,ip,actions=output:a",
+        "idle_timeout=600,send_flow_rem,priority=1000,ip,actions=output:a",
+        "priority=1000,ip,actions=output:a,output:b",
+        "priority=1000,ip,actions=drop",
+        "priority=1000,ip,actions=goto_table:9",
+    ],
+)
+def test_what_has_our_cookie_and_is_not_as_ours_is_made_so(vswitch: Vswitch, other: str) -> None:
+    bridge, wanted = Bridge(vswitch.bridge), flows(approximate([1, 0, 0], 2))
+    bridge.apply(wanted)
+    asked = dumped(vswitch)
+    vswitch.add([f"cookie=0x7475726e,{other}", f"cookie=0x7475726e,table=5,in_port=a,{other}"])
+    change = bridge.apply(wanted)
+    assert (change.added, change.changed, change.removed) == (0, 1, 1)
+    assert dumped(vswitch) == asked
+
+
 def test_only_the_difference_is_installed(vswitch: Vswitch) -> None:
     bridge, split = Bridge(vswitch.bridge), approximate([3, 5, 11], 8)
     assert bridge.apply(flows(split)).added == len(split.rules)

@@ -28,6 +28,8 @@ class Installed:
     match: str
     actions: str
     packets: int
+    lasting: bool
+    """Not given up by itself after some time."""
 
     @property
     def ours(self) -> bool:
@@ -78,6 +80,7 @@ def read(dump: str) -> list[Installed]:
                 match=",".join(words),
                 actions=last,
                 packets=int(told.get("n_packets", "0")),
+                lasting=not told.keys() & {"idle_timeout", "hard_timeout"},
             )
         )
     return found
@@ -105,7 +108,7 @@ def difference(
                 f"table {flow.table}, priority {flow.priority}, {flow.match or 'every packet'}: "
                 f"somebody else's flow (cookie {old.cookie:#x}): expected none, it is not replaced"
             )
-        if old is not None and old.port == number:
+        if old is not None and old.port == number and old.lasting:
             continue
         added += old is None
         changed += old is not None
