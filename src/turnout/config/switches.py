@@ -117,7 +117,11 @@ def _field(values: Mapping[str, Any], services: Records) -> str:
 
 def _packets(values: Mapping[str, Any], services: Records) -> Iterator[tuple[Any, ...]]:
     """Who else takes one of these takes the same packets."""
-    field, service = _field(values, services), values["service"]
-    versions = (4, 6) if field.startswith("reg") else (6 if field.startswith("ipv6") else 4,)
-    for version in (None,) if service else versions:
-        yield values["table"], service, version
+    field, table, service = _field(values, services), values["table"], values["service"]
+    if service:
+        yield table, service
+        return
+    protocols = (field[:3],) if field in ("tcp_src", "udp_src") else ("tcp", "udp", "other")
+    for version in (4, 6) if field.startswith("reg") else (6 if field.startswith("ipv6") else 4,):
+        for protocol in protocols:
+            yield table, version, protocol
