@@ -97,8 +97,9 @@ def _of_capture(path: Path, field: Field) -> Iterator[int]:
                 if packet is not None:
                     value = getattr(packet, attribute)
                     yield int.from_bytes(value[-8:]) if isinstance(value, bytes) else value
-        except (ValueError, dpkt.UnpackError) as error:
-            raise ValueError(f"{path}: {error}: expected a capture in pcap or pcapng") from None
+        except (ValueError, dpkt.UnpackError, MemoryError) as error:
+            found = str(error) or "a packet larger than memory"
+            raise ValueError(f"{path}: {found}: expected a capture in pcap or pcapng") from None
 
 
 def _frames(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
@@ -141,11 +142,9 @@ def _layer(packet: Any, kind: type) -> Any:
     ICMP carries no switch looks."""
     while packet is not None and not isinstance(packet, dpkt.ip.IP | dpkt.ip6.IP6):
         packet = getattr(packet, "data", None)
-    if kind not in (dpkt.ip.IP, dpkt.ip6.IP6):
-        headers = getattr(packet, "all_extension_headers", ())
-        if any(getattr(header, "frag_off", 0) for header in headers):
-            return None
-        packet = getattr(packet, "data", None)
+    if kind in (dpkt.tcp.TCP, dpkt.udp.UDP):
+        # Flows by a port are of IPv4 alone, as "tcp" and "udp" in Open vSwitch.
+        packet = packet.data if isinstance(packet, dpkt.ip.IP) else None
     return packet if isinstance(packet, kind) else None
 
 
