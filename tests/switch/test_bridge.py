@@ -301,7 +301,6 @@ def test_a_switch_that_does_not_answer_is_told_of_in_the_same_words_each_time(
 ) -> None:
     monkeypatch.setattr(module, "PATIENCE_S", 1)
     bridge = Bridge(vswitch.bridge)
-    bridge.flows()
     vswitch.processes[1].send_signal(signal.SIGSTOP)
     try:
         for _ in range(2):
@@ -421,6 +420,11 @@ def test_of_two_machines_bridges_of_one_name_one_is_to_be_named(
         (["apply", "--fleet", "x.yaml", "--width", "8"], 2, "with --fleet the file says all"),
         (["apply", "--fleet", "/nowhere.yaml"], 2, "/nowhere.yaml:1:1: cannot read"),
         (["apply", "br0", "a=1", "--sample", "/nowhere.pcap"], 2, "No such file"),
+        *(
+            ([verb, name, *rest], 2, f"BRIDGE: {name!r}: expected the name of a bridge, or unix:")
+            for verb, *rest in (["apply", "a=1"], ["show"], ["remove"])
+            for name in ("", " ", "br0\n", "\udcff", "br\x1b[2J")
+        ),
         (["remove", "--", "--all"], 1, "bridge --all: --all is not a bridge"),
     ],
 )
