@@ -166,3 +166,41 @@ def test_flows_of_a_switch_that_goes_over_to_others_are_theirs(
 
     kept(world, story, before)
     assert world.flows[bridge] == (there if stays else [])
+
+
+def test_a_bridge_that_has_another_name_now_has_its_flows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "TICK_S", 1e6)
+    world, before = World(), fleet(tmp_path, 3)
+    text = before.fleet.path.read_text()
+    after = configuration(tmp_path, text.replace("br0", "unix:/run/br0.mgmt"))
+    added, removed = threading.Event(), threading.Event()
+
+    class Same(FakeBridge):
+        def apply(self, wanted: Sequence[Flow]) -> Change:
+            if not wanted:
+                added.wait()
+            change = FakeBridge(world, self.name.replace("unix:/run/br0.mgmt", "br0")).apply(wanted)
+            if not wanted:
+                removed.set()
+            elif self.name == "unix:/run/br0.mgmt":
+                added.set()
+            return change
+
+    async def run() -> None:
+        now = [before]
+        keeper = Switches(lambda name: Same(world, name))
+        running = asyncio.create_task(keeper.run(lambda: now[-1]))
+        try:
+            await until(lambda: len(world.flows) == 2)
+            now.append(after)
+            keeper.want()
+            await until(removed.is_set)
+            await until(lambda: world.flows["br0"] == flows(after.fleet, "edge"))
+        finally:
+            added.set()
+            running.cancel()
+            await asyncio.wait([running])
+
+    asyncio.run(asyncio.wait_for(run(), 60))

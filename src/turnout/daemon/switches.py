@@ -74,3 +74,6 @@ class Switches:
             self._log.info("switch_applied", bridge=bridge, flows=len(flows), change=str(change))
         if not flows:
             self._wanted.pop(bridge, None)
+            if change.lines:
+                # They may have been those of another name that the same bridge has now.
+                self.want()
