@@ -72,15 +72,20 @@ def dumped(vswitch: Vswitch) -> list[str]:
     return sorted(line.strip() for line in text.splitlines())
 
 
-@pytest.mark.parametrize(("width", "budget"), [(8, None), (10, 6)])
+@pytest.mark.parametrize(
+    ("width", "budget", "anew"), [(8, None, False), (8, None, True), (10, 6, False)]
+)
 def test_each_packet_meets_the_old_flows_or_the_new(
-    vswitch: Vswitch, width: int, budget: int | None
+    vswitch: Vswitch, monkeypatch: pytest.MonkeyPatch, width: int, budget: int | None, anew: bool
 ) -> None:
+    """Also where all flows are replaced, `anew`, as after a change by others at the same time."""
     for port in ("a", "b", "c"):
         run(*vswitch.within, "ip", "link", "set", "dev", port, "up")
     splits = [approximate(weights, width, budget) for weights in ([3, 5, 11], [11, 3, 5])]
     bridge = Bridge(vswitch.bridge)
     bridge.apply(flows(splits[0]))
+    if anew:
+        monkeypatch.setattr(module, "difference", lambda _, *asked: difference((), *asked))
     stream = subprocess.Popen(
         [*vswitch.within, sys.executable, "-c", STREAM, str(width), "a", "b", "c"],
         stdin=subprocess.PIPE,
