@@ -2,10 +2,12 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -13,7 +15,9 @@ from click.testing import CliRunner, Result
 from tests.switch.vswitch import Vswitch, run
 from turnout.cli.switch import command
 from turnout.split import Split, approximate
-from turnout.switch import FIELDS, Bridge, SwitchError, openflow
+from turnout.switch import FIELDS, Bridge, Change, SwitchError, openflow
+from turnout.switch import bridge as module
+from turnout.switch.installed import difference
 
 STREAM = """
 import json, select, socket, struct, sys
@@ -68,15 +72,20 @@ def dumped(vswitch: Vswitch) -> list[str]:
     return sorted(line.strip() for line in text.splitlines())
 
 
-@pytest.mark.parametrize(("width", "budget"), [(8, None), (10, 6)])
+@pytest.mark.parametrize(
+    ("width", "budget", "anew"), [(8, None, False), (8, None, True), (10, 6, False)]
+)
 def test_each_packet_meets_the_old_flows_or_the_new(
-    vswitch: Vswitch, width: int, budget: int | None
+    vswitch: Vswitch, monkeypatch: pytest.MonkeyPatch, width: int, budget: int | None, anew: bool
 ) -> None:
+    """Also where all flows are replaced, `anew`, as after a change by others at the same time."""
     for port in ("a", "b", "c"):
         run(*vswitch.within, "ip", "link", "set", "dev", port, "up")
     splits = [approximate(weights, width, budget) for weights in ([3, 5, 11], [11, 3, 5])]
     bridge = Bridge(vswitch.bridge)
     bridge.apply(flows(splits[0]))
+    if anew:
+        monkeypatch.setattr(module, "difference", lambda _, *asked: difference((), *asked))
     stream = subprocess.Popen(
         [*vswitch.within, sys.executable, "-c", STREAM, str(width), "a", "b", "c"],
         stdin=subprocess.PIPE,
@@ -139,6 +148,55 @@ def test_flows_of_others_are_neither_touched_nor_replaced(vswitch: Vswitch) -> N
     assert dumped(vswitch) == before
 
 
+def test_a_flow_is_known_whatever_else_is_told_of_it(vswitch: Vswitch) -> None:
+    """By table, priority and match: what ours would replace is refused."""
+    told = [
+        "",
+        "send_flow_rem,",
+        "check_overlap,",
+        "reset_counts,",
+        "no_packet_counts,no_byte_counts,",
+        "idle_timeout=600,",
+        "hard_timeout=600,send_flow_rem,",
+        "send_flow_rem,check_overlap,reset_counts,no_packet_counts,no_byte_counts,idle_timeout=9,",
+    ]
+    matches = {"priority=1000,ip,": (1000, "ip"), "priority=1000,": (1000, "")}
+    matches |= {"ip,": (32768, "ip"), "": (32768, "")}
+    # Each in a table of its own: some must not overlap.
+    kinds = [*enumerate((words, match) for words in told for match in matches)]
+    vswitch.add(
+        f"cookie={table + 1},table={table},{words}{match}actions=drop"
+        for table, (words, match) in kinds
+    )
+    before, bridge = dumped(vswitch), Bridge(vswitch.bridge)
+    seen = {(f.cookie, f.table, f.priority, f.match, f.packets, f.actions) for f in bridge.flows()}
+    assert seen == {(table + 1, table, *matches[match], 0, "drop") for table, (_, match) in kinds}
+    for _, table, priority, match, *_ in seen:
+        with pytest.raises(SwitchError, match=rf"somebody else's flow \(cookie {table + 1:#x}\)"):
+            bridge.apply([openflow.Flow(table, priority, match, "a")])
+    assert dumped(vswitch) == before
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "hard_timeout=600,priority=1000,ip,actions=output:a",
+        "idle_timeout=600,send_flow_rem,priority=1000,ip,actions=output:a",
+        "priority=1000,ip,actions=output:a,output:b",
+        "priority=1000,ip,actions=drop",
+        "priority=1000,ip,actions=goto_table:9",
+    ],
+)
+def test_what_has_our_cookie_and_is_not_as_ours_is_made_so(vswitch: Vswitch, other: str) -> None:
+    bridge, wanted = Bridge(vswitch.bridge), flows(approximate([1, 0, 0], 2))
+    bridge.apply(wanted)
+    asked = dumped(vswitch)
+    vswitch.add([f"cookie=0x7475726e,{other}", f"cookie=0x7475726e,table=5,in_port=a,{other}"])
+    change = bridge.apply(wanted)
+    assert (change.added, change.changed, change.removed) == (0, 1, 1)
+    assert dumped(vswitch) == asked
+
+
 def test_only_the_difference_is_installed(vswitch: Vswitch) -> None:
     bridge, split = Bridge(vswitch.bridge), approximate([3, 5, 11], 8)
     assert bridge.apply(flows(split)).added == len(split.rules)
@@ -176,6 +234,106 @@ def test_a_port_that_is_not_there_leaves_everything_as_it_was(
     ):
         bridge.apply(wanted)
     assert dumped(vswitch) == before
+
+
+def test_ports_of_odd_names(vswitch: Vswitch) -> None:
+    words = []
+    named = ["b,c", "e}", "(f):", "actions=drop", "LOCAL", "all", "-x", "x: addr:"]
+    for name in [*named, "a.long.name.of.1", "a.long.name.of.2"]:
+        words += ["--", "add-port", "br", name, "--", "set", "interface", name, "type=patch"]
+        words += ["options:peer=none"]
+    run(*vswitch.within, "ovs-vsctl", "--timeout=30", f"--db={vswitch.socket}", *words)
+    bridge = Bridge(vswitch.bridge)
+    ports = bridge.ports()
+    assert {*named} < {*ports.values()}
+    numbers = {name: number for number, name in ports.items()}
+    for name in named:
+        bridge.apply([openflow.Flow(0, 1000, "ip", name)])
+        assert [flow.port for flow in bridge.flows()] == [numbers[name]]
+    # A switch tells 15 characters of a name.
+    alike = [number for number, name in ports.items() if name == "a.long.name.of."]
+    message = f"2 whose names begin so: expected a number, of {alike[0]}, {alike[1]}"
+    with pytest.raises(SwitchError, match=message):
+        bridge.apply([openflow.Flow(0, 1000, "ip", "a.long.name.of.")])
+    for number in alike:
+        bridge.apply([openflow.Flow(0, 1000, "ip", str(number))])
+        assert [flow.port for flow in bridge.flows()] == [number]
+
+
+@pytest.mark.parametrize("others", [[3, 5, 11], [1, 0, 0], None])
+def test_of_two_at_the_same_time_the_flows_of_the_last_are_there_alone(
+    vswitch: Vswitch, monkeypatch: pytest.MonkeyPatch, others: list[int] | None
+) -> None:
+    bridge, other = Bridge(vswitch.bridge), Bridge(vswitch.bridge)
+    bridge.apply(flows(approximate([11, 5, 3], 8)))
+    vswitch.add(["cookie=0x5,table=3,priority=1000,ip,actions=drop"])
+    between = iter([flows(approximate(others, 8)) if others else []])
+
+    def slowly(*asked: Any) -> Change:
+        """Between the answer of the switch and the change, once, comes another's."""
+        change = difference(*asked)
+        for theirs in between:
+            other.apply(theirs)
+        return change
+
+    monkeypatch.setattr(module, "difference", slowly)
+    wanted = flows(approximate([5, 11, 3], 8))
+    bridge.apply(wanted)
+    assert {(f.priority, f.match) for f in bridge.flows() if f.ours} == {
+        (f.priority, f.match) for f in wanted
+    }
+    assert bridge.apply(wanted).lines == ()
+    assert [flow.cookie for flow in bridge.flows() if not flow.ours] == [5]
+
+
+def test_what_a_switch_says_is_told_in_a_line(vswitch: Vswitch) -> None:
+    def configure(*words: str) -> None:
+        run(*vswitch.within, "ovs-vsctl", "--timeout=30", f"--db={vswitch.socket}", *words)
+
+    bridge, wanted = Bridge(vswitch.bridge), flows(approximate([3, 5, 11], 8))
+    full = ["--id=@f", "create", "flow_table", "flow_limit=2", "overflow_policy=refuse", "--"]
+    configure("--", *full, "set", "bridge", "br", "flow_tables:0=@f")
+    with pytest.raises(SwitchError, match=r"^bridge \S+: Error OFPFMFC_TABLE_FULL for: OFPT_FLOW"):
+        bridge.apply(wanted)
+    assert bridge.flows() == []
+    configure("set", "bridge", "br", "protocols=OpenFlow10")
+    with pytest.raises(SwitchError, match=r"^bridge \S+: it does not speak OpenFlow 1.3: expected"):
+        bridge.apply(wanted)
+
+
+def test_a_switch_that_does_not_answer_is_told_of_in_the_same_words_each_time(
+    vswitch: Vswitch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PATIENCE_S", 1)
+    bridge = Bridge(vswitch.bridge)
+    vswitch.processes[1].send_signal(signal.SIGSTOP)
+    try:
+        for _ in range(2):
+            with pytest.raises(SwitchError, match=r"^bridge \S+: no answer within 1 s$"):
+                bridge.apply([])
+    finally:
+        vswitch.processes[1].send_signal(signal.SIGCONT)
+
+
+@pytest.mark.parametrize(
+    ("mode", "text", "message"),
+    [
+        (None, "", r"^ovs-ofctl: not found: expected openvswitch-switch installed$"),
+        (0o600, "", r"^ovs-ofctl: cannot be started: Permission denied$"),
+        (0o700, "no program", r"^ovs-ofctl: cannot be started: Exec format error$"),
+        (0o700, "#!/bin/sh\nprintf 'caf\\351\\n' >&2\nexit 1", "^bridge br0: caf\ufffd$"),
+        (0o700, "#!/bin/sh\nexit 3", "^bridge br0: ended with 3$"),
+    ],
+)
+def test_a_program_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int | None, text: str, message: str
+) -> None:
+    if mode is not None:
+        (tmp_path / "ovs-ofctl").write_text(text)
+        (tmp_path / "ovs-ofctl").chmod(mode)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SwitchError, match=message):
+        Bridge("br0").flows()
 
 
 def test_by_command(vswitch: Vswitch) -> None:
@@ -221,7 +379,7 @@ switches:
 def test_the_switches_of_a_fleet_file(vswitch: Vswitch, tmp_path: Path) -> None:
     path = tmp_path / "fleet.yaml"
     path.write_text(FLEET.format(bridge=vswitch.bridge))
-    first = {number: name for name, number in Bridge(vswitch.bridge).ports().items()}[1]
+    first = Bridge(vswitch.bridge).ports()[1]
     expected = Counter[str]()
     for port, count in zip(("a", "b", first), approximate([3, 5, 11], 8).partition, strict=True):
         expected[port] += count
@@ -232,6 +390,22 @@ def test_the_switches_of_a_fleet_file(vswitch: Vswitch, tmp_path: Path) -> None:
     shown = json.loads(turnout("show", vswitch.bridge, "-o", "json").stdout)
     assert {port: count for port, count in shown["ports"].items() if count} == expected
     assert turnout("apply", "--fleet", str(path)).stdout.endswith("0 added, 0 changed, 0 removed\n")
+
+
+def test_of_two_machines_bridges_of_one_name_one_is_to_be_named(
+    vswitch: Vswitch, tmp_path: Path
+) -> None:
+    path, split = tmp_path / "fleet.yaml", "{x: {width: 2, targets: {a: {port: a}}}}"
+    whole = FLEET.format(bridge=vswitch.bridge)
+    more = f"  core: {{bridge: '{vswitch.bridge}', instance: lb1, splits: {split}}}\n"
+    path.write_text(whole + more)
+    for names in ([], ["edge", "core"]):
+        refused = turnout("apply", "--fleet", str(path), *names)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        message = f"{path}: switches: edge and core are {vswitch.bridge} of two machines: expected"
+        assert refused.stderr.startswith(message)
+    assert Bridge(vswitch.bridge).flows() == []
+    assert turnout("apply", "--fleet", str(path), "core", "core").exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -251,6 +425,11 @@ def test_the_switches_of_a_fleet_file(vswitch: Vswitch, tmp_path: Path) -> None:
         (["apply", "--fleet", "x.yaml", "--width", "8"], 2, "with --fleet the file says all"),
         (["apply", "--fleet", "/nowhere.yaml"], 2, "/nowhere.yaml:1:1: cannot read"),
         (["apply", "br0", "a=1", "--sample", "/nowhere.pcap"], 2, "No such file"),
+        *(
+            ([verb, name, *rest], 2, f"BRIDGE: {name!r}: expected the name of a bridge, or unix:")
+            for verb, *rest in (["apply", "a=1"], ["show"], ["remove"])
+            for name in ("", " ", "br0\n", "\udcff", "br\x1b[2J")
+        ),
         (["remove", "--", "--all"], 1, "bridge --all: --all is not a bridge"),
     ],
 )

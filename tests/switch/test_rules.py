@@ -100,6 +100,7 @@ def test_what_a_switch_cannot_take_is_refused() -> None:
         (lambda: openflow.flows(approximate([1], 1), ['a"'], FIELDS["nw_src"]), "target: 'a\"'"),
         (lambda: openflow.flows(approximate([1], 1), ["a b"], FIELDS["nw_src"]), "target: 'a b'"),
         (lambda: openflow.flows(approximate([1], 1), ["a,b"], FIELDS["nw_src"]), "target: 'a,b'"),
+        (lambda: openflow.flows(approximate([1], 1), ["a#"], FIELDS["nw_src"]), "target: 'a#'"),
     ):
         with pytest.raises(ValueError, match=message):
             call()

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 FRAMES = """
@@ -71,7 +72,7 @@ class Vswitch:
     def control(self, program: str) -> str:
         return f"{self.folder}/{program}.ctl"
 
-    def add(self, flows: list[str]) -> None:
+    def add(self, flows: Iterable[str]) -> None:
         text = "\n".join(flows)
         run(
             *self.within,

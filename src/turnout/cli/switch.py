@@ -72,7 +72,8 @@ def apply(
         return
     if len(words) < 2:
         raise click.UsageError("expected BRIDGE WEIGHTS..., or --fleet")
-    bridge, *weighed = words
+    name, *weighed = words
+    bridge = _bridge(name)
     try:
         weights = request.parse(weighed)
         split = asked_for(weights, width, budget, norm, max_error)
@@ -83,7 +84,7 @@ def apply(
         sys.exit(2)
     for line in said:
         click.echo(line, err=True)
-    _apply(bridge, flows)
+    _apply(name, bridge, flows)
 
 
 def _apply_fleet(file: Path, names: Sequence[str]) -> None:
@@ -92,19 +93,38 @@ def _apply_fleet(file: Path, names: Sequence[str]) -> None:
         flows = {name: wanted(fleet, name) for name in names or fleet.switches}
         if not flows:
             raise ValueError(f"{file}: switches: found none: expected at least one")
+        bridges: dict[str, str] = {}
+        for name in flows:
+            bridge = fleet.switches[name].bridge
+            other = bridges.setdefault(bridge, name)
+            if other != name:
+                raise ValueError(
+                    f"{file}: switches: {other} and {name} are {bridge} of two machines: expected "
+                    "the name of the one that is here"
+                )
     except (config.ConfigError, ValueError) as error:
         click.echo(str(error), err=True)
         sys.exit(2)
     for name, those in flows.items():
-        _apply(fleet.switches[name].bridge, those)
+        bridge = fleet.switches[name].bridge
+        _apply(bridge, Bridge(bridge), those)
 
 
-def _apply(bridge: str, flows: Sequence[Flow]) -> None:
+def _bridge(name: str) -> Bridge:
+    if not name.strip() or not name.isprintable():
+        raise click.UsageError(
+            f"BRIDGE: {name!r}: expected the name of a bridge, or unix:PATH, tcp:ADDRESS:PORT or "
+            "ssl:ADDRESS:PORT"
+        )
+    return Bridge(name)
+
+
+def _apply(name: str, bridge: Bridge, flows: Sequence[Flow]) -> None:
     try:
-        change = Bridge(bridge).apply(flows)
+        change = bridge.apply(flows)
     except SwitchError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(f"{bridge}: {len(flows)} flows of ours: {change}")
+    click.echo(f"{name}: {len(flows)} flows of ours: {change}")
 
 
 @command.command()
@@ -112,10 +132,10 @@ def _apply(bridge: str, flows: Sequence[Flow]) -> None:
 @output_option
 def show(bridge: str, output: str) -> None:
     """Our flows in BRIDGE, and the packets that each port got by them."""
+    found = _bridge(bridge)
     try:
-        found = Bridge(bridge)
         flows = [flow for flow in found.flows() if flow.ours]
-        names = {number: name for name, number in found.ports().items()}
+        names = found.ports()
     except SwitchError as error:
         raise click.ClickException(str(error)) from None
     rows = [
@@ -150,4 +170,4 @@ def show(bridge: str, output: str) -> None:
 @click.argument("bridge")
 def remove(bridge: str) -> None:
     """Take our flows out of BRIDGE; those of others stay."""
-    _apply(bridge, [])
+    _apply(bridge, _bridge(bridge), [])

@@ -153,6 +153,16 @@ class Switch:
     """Whose daemon keeps the flows; None: nobody's."""
     splits: tuple[SwitchSplit, ...]
 
+    @property
+    def remote(self) -> bool:
+        """Whether the same name reaches it from every machine."""
+        return is_remote(self.bridge)
+
+
+def is_remote(bridge: str) -> bool:
+    """Whether a bridge is reached by an address, and so the same one from every machine."""
+    return bridge.startswith(("tcp:", "ssl:"))
+
 
 @dataclass(frozen=True, slots=True)
 class Fleet:

@@ -305,7 +305,8 @@ def _bridge() -> Reader:
 def _switch_port() -> Reader:
     number = integer(1, LAST_SWITCH_PORT)
     text = f"the name of a switch's port, or its number from 1 to {LAST_SWITCH_PORT}"
-    pattern = "(?![0-9]+$)[!#-+.\\-0-\\[\\]-~]{1,15}"
+    # ovs-ofctl takes what follows # for a comment.
+    pattern = "(?![0-9]+$)[!$-+.\\-0-\\[\\]-~]{1,15}"
 
     def parse(node: Scalar) -> str:
         if node.kind == "int":

@@ -5,7 +5,7 @@ from typing import Any
 
 from turnout.config.errors import Problems, meant
 from turnout.config.fields import SPLIT_FIELDS
-from turnout.config.model import Switch, SwitchSplit, Target
+from turnout.config.model import Switch, SwitchSplit, Target, is_remote
 from turnout.config.pools import Records
 from turnout.config.records import Record
 
@@ -18,7 +18,8 @@ def check(switches: Records, instances: Records, services: Records, problems: Pr
         if record.sound("instance") and values["instance"] is not None:
             _check_known("instance", record, instances, problems)
         if record.sound("bridge", "instance"):
-            key = (values["instance"], values["bridge"])
+            bridge = values["bridge"]
+            key = (None if is_remote(bridge) else values["instance"], bridge)
             other = bridges.setdefault(key, name)
             if other != name:
                 message = f"{values['bridge']} is switch {other} already: expected each bridge once"
@@ -116,7 +117,11 @@ def _field(values: Mapping[str, Any], services: Records) -> str:
 
 def _packets(values: Mapping[str, Any], services: Records) -> Iterator[tuple[Any, ...]]:
     """Who else takes one of these takes the same packets."""
-    field, service = _field(values, services), values["service"]
-    versions = (4, 6) if field.startswith("reg") else (6 if field.startswith("ipv6") else 4,)
-    for version in (None,) if service else versions:
-        yield values["table"], service, version
+    field, table, service = _field(values, services), values["table"], values["service"]
+    if service:
+        yield table, service
+        return
+    protocols = (field[:3],) if field in ("tcp_src", "udp_src") else ("tcp", "udp", "other")
+    for version in (4, 6) if field.startswith("reg") else (6 if field.startswith("ipv6") else 4,):
+        for protocol in protocols:
+            yield table, version, protocol

@@ -14,7 +14,7 @@ import structlog
 from turnout.config import Fleet
 from turnout.daemon.configuration import Configuration
 from turnout.daemon.effects import FlowTable
-from turnout.switch import Flow, SwitchError, kept_by, wanted
+from turnout.switch import Flow, SwitchError, kept_by, kept_by_others, wanted
 
 TICK_S = 10.0
 """A pass without an event: retries what failed, restores what others removed."""
@@ -49,23 +49,31 @@ class Switches:
     async def _keep(self, configuration: Configuration) -> None:
         fleet = configuration.fleet
         if fleet is not self._fleet:
-            self._wanted = dict.fromkeys(self._wanted, ())
-            for switch in kept_by(fleet, configuration.instance.name):
+            instance = configuration.instance.name
+            others = kept_by_others(fleet, instance)
+            self._wanted = {bridge: () for bridge in self._wanted if bridge not in others}
+            for switch in kept_by(fleet, instance):
                 # A split of many targets takes seconds.
                 self._wanted[switch.bridge] = await asyncio.to_thread(wanted, fleet, switch.name)
             self._fleet = fleet
-        for bridge, flows in [*self._wanted.items()]:
-            try:
-                change = await asyncio.to_thread(self._bridge(bridge).apply, flows)
-            except SwitchError as error:
-                if self._failures.get(bridge) != str(error):
-                    self._log.error("switch_failed", bridge=bridge, error=str(error))
-                self._failures[bridge] = str(error)
-                continue
-            self._failures.pop(bridge, None)
+        # Beside each other: one that does not answer holds up no other.
+        await asyncio.gather(
+            *(self._apply(bridge, flows) for bridge, flows in self._wanted.items())
+        )
+
+    async def _apply(self, bridge: str, flows: Sequence[Flow]) -> None:
+        try:
+            change = await asyncio.to_thread(self._bridge(bridge).apply, flows)
+        except SwitchError as error:
+            if self._failures.get(bridge) != str(error):
+                self._log.error("switch_failed", bridge=bridge, error=str(error))
+            self._failures[bridge] = str(error)
+            return
+        self._failures.pop(bridge, None)
+        if change.lines:
+            self._log.info("switch_applied", bridge=bridge, flows=len(flows), change=str(change))
+        if not flows:
+            self._wanted.pop(bridge, None)
             if change.lines:
-                self._log.info(
-                    "switch_applied", bridge=bridge, flows=len(flows), change=str(change)
-                )
-            if not flows:
-                del self._wanted[bridge]
+                # They may have been those of another name that the same bridge has now.
+                self.want()

@@ -5,7 +5,7 @@ from turnout.switch.bridge import Bridge, SwitchError
 from turnout.switch.field import FIELDS, Field
 from turnout.switch.installed import Change, Installed
 from turnout.switch.openflow import Flow
-from turnout.switch.wanted import kept_by, split_of, wanted
+from turnout.switch.wanted import kept_by, kept_by_others, split_of, wanted
 
 __all__ = [
     "FIELDS",
@@ -16,6 +16,7 @@ __all__ = [
     "Installed",
     "SwitchError",
     "kept_by",
+    "kept_by_others",
     "nft",
     "openflow",
     "sample",

@@ -2,14 +2,17 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from typing import Any
 
 from turnout.switch.openflow import COOKIE, Flow, is_number
 
-TOLD = ("cookie=", "n_bytes=", "idle_", "hard_", "table=", "importance=", "send_flow_rem")
-"""How the last that is told of a flow may begin, where its match and priority say nothing."""
+FLAGS = ("send_flow_rem", "check_overlap", "reset_counts", "no_packet_counts", "no_byte_counts")
+"""Of a flow; no comma ends them."""
+
+ALL_OFF = f"delete cookie={COOKIE:#x}/-1"
+"""A line of a bundle that takes all of ours away."""
 
 Key = tuple[int, int, frozenset[tuple[Any, ...]]]
 """Table, priority and match: no two flows have the same."""
@@ -25,6 +28,8 @@ class Installed:
     match: str
     actions: str
     packets: int
+    lasting: bool
+    """Not given up by itself after some time."""
 
     @property
     def ours(self) -> bool:
@@ -58,11 +63,11 @@ def read(dump: str) -> list[Installed]:
         head, actions, last = line.strip().partition(" actions=")
         if not actions:
             continue
-        # ", " ends what is told of a flow; after the last comes its match, priority first.
-        *said, match = head.rstrip(",").split(", ")
-        if match.startswith(TOLD):
-            said, match = [*said, match], ""
-        told = dict(word.split("=", 1) for word in said if "=" in word)
+        # A comma ends what is told of a flow; last comes its match, priority first, unless both say
+        # nothing.
+        said = head.split()
+        match = "" if said[-1].endswith(",") or said[-1] in FLAGS else said.pop()
+        told = dict(word.rstrip(",").split("=", 1) for word in said if "=" in word)
         words = match.split(",")
         priority = 32768
         if words[0].startswith("priority="):
@@ -75,18 +80,19 @@ def read(dump: str) -> list[Installed]:
                 match=",".join(words),
                 actions=last,
                 packets=int(told.get("n_packets", "0")),
+                lasting=not told.keys() & {"idle_timeout", "hard_timeout"},
             )
         )
     return found
 
 
 def difference(
-    installed: Iterable[Installed], wanted: Sequence[Flow], ports: Mapping[str, int]
+    installed: Iterable[Installed], wanted: Sequence[Flow], ports: Mapping[int, str]
 ) -> Change:
-    """From the flows of a switch to those that are wanted; `ports` are its ports by name. Flows of
+    """From the flows of a switch to those that are wanted; `ports` are its ports by number. Flows of
     others stay.
 
-    Raises ValueError for a port that the switch has not, and for a flow of somebody else that
+    Raises ValueError for a port that the switch has not, or has twice, and for a flow of somebody else that
     matches the same with the same priority, which ours would replace.
     """
     there = {_key(flow.table, flow.priority, flow.match): flow for flow in installed}
@@ -102,11 +108,12 @@ def difference(
                 f"table {flow.table}, priority {flow.priority}, {flow.match or 'every packet'}: "
                 f"somebody else's flow (cookie {old.cookie:#x}): expected none, it is not replaced"
             )
-        if old is not None and old.port == number:
+        if old is not None and old.port == number and old.lasting:
             continue
         added += old is None
         changed += old is not None
-        lines.append(f"add {flow}")
+        # By number: of ports whose names are alike ovs-ofctl would take any.
+        lines.append(f"add {replace(flow, port=str(number))}")
     gone = [flow for key, flow in there.items() if flow.ours and key not in keys]
     removals = (
         f"delete_strict cookie={COOKIE:#x}/-1,table={flow.table},"
@@ -116,14 +123,23 @@ def difference(
     return Change((*removals, *lines), added, changed, len(gone))
 
 
-def _number(port: str, ports: Mapping[str, int]) -> int:
-    number = int(port) if is_number(port) else ports.get(port, 0)
-    if number not in ports.values():
-        known = ", ".join(f"{name} ({number})" for name, number in ports.items())
+def _number(port: str, ports: Mapping[int, str]) -> int:
+    if is_number(port):
+        numbers = [number for number in ports if number == int(port)]
+    else:
+        numbers = [number for number, name in ports.items() if name == port]
+    if not numbers:
+        known = ", ".join(f"{name} ({number})" for number, name in ports.items())
         raise ValueError(
             f"port {port}: the switch has none such: expected one of {known or 'none'}"
         )
-    return number
+    if len(numbers) > 1:
+        known = ", ".join(map(str, numbers))
+        raise ValueError(
+            f"port {port}: the switch has {len(numbers)} whose names begin so: expected a number, "
+            f"of {known}"
+        )
+    return numbers[0]
 
 
 def _key(table: int, priority: int, match: str) -> Key:

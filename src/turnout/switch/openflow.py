@@ -91,6 +91,9 @@ def _check_port(name: str) -> None:
     if is_number(name):
         if len(name) > 10 or not 1 <= int(name) <= LAST_SWITCH_PORT:
             raise ValueError(f"target: port {name}: expected 1 to {LAST_SWITCH_PORT}")
-    # A blank or a comma ends a name even in quotes.
-    elif not name.isprintable() or not name or any(c in '"\\ ,' for c in name):
-        raise ValueError(f"target: {name!r}: expected the name or number of a port")
+    # For ovs-ofctl a blank or a comma ends a name even in quotes, and # begins a comment.
+    elif not name.isprintable() or not name or any(c in '"\\ ,#' for c in name):
+        raise ValueError(
+            f"target: {name!r}: expected the number of a port, or a name without blanks, commas, "
+            "quotes, backslashes and #"
+        )

@@ -1,11 +1,12 @@
 """Packets that were seen, and how a split would have shared them: address bits are not uniform."""
 
 import csv
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import dpkt
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from turnout.split import Split
 from turnout.split.evaluate import segments
+from turnout.switch import pcapng
 from turnout.switch.field import Field
 
 FAR = Fraction(1, 100)
@@ -37,8 +39,11 @@ def read(path: Path, field: Field) -> Keys:
         raise ValueError(
             f"{path}: {field.name} is in no packet: expected another field for a sample"
         )
+    if path.exists() and not path.is_file():
+        # A pipe would be waited for, and a device may have no end.
+        raise ValueError(f"{path}: a directory, a pipe or a device: expected a file")
     with path.open("rb") as file:
-        capture = file.read(4) in CAPTURES
+        capture = file.read(4) in (pcapng.SECTION, *CAPTURES)
     found = [*(_of_capture(path, field) if capture else _of_text(path, field))]
     if not found:
         raise ValueError(f"{path}: no packet has {field.name}: expected some that have")
@@ -68,9 +73,8 @@ def far(split: Split, counts: list[int]) -> list[int]:
     return found
 
 
-CAPTURES = tuple(
-    bytes.fromhex(magic) for magic in ("d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d", "0a0d0d0a")
-)
+CAPTURES = tuple(bytes.fromhex(magic) for magic in ("d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d"))
+"""How they begin, in both byte orders, with micro- or nanoseconds."""
 
 
 BARE = (12, 14, 101, 228, 229)
@@ -88,15 +92,25 @@ def _of_capture(path: Path, field: Field) -> Iterator[int]:
     }[field.name]
     with path.open("rb") as file:
         try:
-            reader = dpkt.pcap.UniversalReader(file)
-            link = reader.datalink()
-            for _, frame in reader:
+            for link, frame in _frames(file):
                 packet = _layer(_packet(frame, link), kind)
                 if packet is not None:
                     value = getattr(packet, attribute)
                     yield int.from_bytes(value[-8:]) if isinstance(value, bytes) else value
-        except (ValueError, dpkt.UnpackError) as error:
-            raise ValueError(f"{path}: {error}: expected a capture in pcap or pcapng") from None
+        except (ValueError, dpkt.UnpackError, MemoryError) as error:
+            found = str(error) or "a packet larger than memory"
+            raise ValueError(f"{path}: {found}: expected a capture in pcap or pcapng") from None
+
+
+def _frames(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    section = file.read(4) == pcapng.SECTION
+    file.seek(0)
+    if section:
+        yield from pcapng.packets(file)
+        return
+    reader = dpkt.pcap.Reader(file)
+    for _, frame in reader:
+        yield reader.datalink(), frame
 
 
 def _packet(frame: bytes, link: int) -> Any:
@@ -124,25 +138,34 @@ def _bare(packet: bytes) -> Any:
 
 
 def _layer(packet: Any, kind: type) -> Any:
-    """The outermost layer of `kind`, if there is one."""
-    while packet is not None and not isinstance(packet, kind):
+    """The outermost IP, or what is next in it, if it is of `kind`: into what a tunnel or an error of
+    ICMP carries no switch looks."""
+    while packet is not None and not isinstance(packet, dpkt.ip.IP | dpkt.ip6.IP6):
         packet = getattr(packet, "data", None)
-    return packet
+    if kind in (dpkt.tcp.TCP, dpkt.udp.UDP):
+        # Flows by a port are of IPv4 alone, as "tcp" and "udp" in Open vSwitch.
+        packet = packet.data if isinstance(packet, dpkt.ip.IP) else None
+    return packet if isinstance(packet, kind) else None
 
 
 def _of_text(path: Path, field: Field) -> Iterator[int]:
-    text = path.read_bytes().decode(errors="replace")
-    for line, row in enumerate(csv.reader(text.splitlines()), 1):
-        value = row[0].strip() if row else ""
-        if not value:
-            continue
-        try:
-            yield _value(value, field) & (1 << 64) - 1
-        except ValueError:
-            if line > 1:
-                raise ValueError(
-                    f"{path}:{line}: {value[:40]!r}: expected a value of {field.name}"
-                ) from None
+    rows = csv.reader(path.read_bytes().decode("utf-8-sig", errors="replace").splitlines())
+    try:
+        for place, row in enumerate(rows):
+            value = row[0].strip() if row else ""
+            if not value:
+                continue
+            try:
+                yield _value(value, field) & (1 << 64) - 1
+            except ValueError:
+                # Names begin with no digit and have no colon, or a first value that is wrong would be
+                # taken for one.
+                if place or not re.fullmatch(r"[^0-9:][^:]*", value):
+                    raise ValueError(
+                        f"{path}:{rows.line_num}: {value[:40]!r}: expected a value of {field.name}"
+                    ) from None
+    except csv.Error as error:
+        raise ValueError(f"{path}:{rows.line_num}: {error}: expected a value a line") from None
 
 
 def _value(text: str, field: Field) -> int:

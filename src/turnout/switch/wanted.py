@@ -34,3 +34,13 @@ def wanted(fleet: Fleet, name: str) -> list[Flow]:
 def kept_by(fleet: Fleet, instance: str) -> list[Switch]:
     """The switches whose flows the daemon of an instance keeps."""
     return [switch for switch in fleet.switches.values() if switch.instance == instance]
+
+
+def kept_by_others(fleet: Fleet, instance: str) -> set[str]:
+    """The bridges whose flows the daemon of an instance leaves as they are: those that nobody's keeps,
+    and those that it would reach but another's keeps."""
+    return {
+        switch.bridge
+        for switch in fleet.switches.values()
+        if switch.instance is None or (switch.remote and switch.instance != instance)
+    }
